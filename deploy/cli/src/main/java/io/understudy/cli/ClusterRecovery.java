@@ -15,6 +15,7 @@ import java.io.InputStreamReader;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.nio.charset.Charset;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -73,9 +74,16 @@ final class ClusterRecovery extends ClusterFlags implements Operator {
                     ? "next: understudy cluster status; if members are missing, understudy cluster scale "
                             + settings.shape().voters()
                     : "stopped; run the command again to continue";
+            List<String> kept =
+                    isDone ? survey.kept().stream().map(Path::toString).toList() : List.of();
+            if (!kept.isEmpty()) {
+                print("kept: " + String.join(", ", kept)
+                        + "; delete them after the applications have verified their data and a snapshot is saved"
+                        + " (understudy cluster snapshot save)");
+            }
             print(next);
             if (isJson()) {
-                json(cells("quorum", isDone, "next", next));
+                json(cells("quorum", isDone, "kept", kept, "next", next));
             }
             return isDone;
         }

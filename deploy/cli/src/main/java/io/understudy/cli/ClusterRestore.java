@@ -5,6 +5,7 @@ import io.understudy.cluster.machine.Machines;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.EtcdObserver;
 import io.understudy.cluster.observe.UnobservableException;
+import io.understudy.cluster.run.LogExplanation;
 import io.understudy.cluster.settings.ClusterSettings;
 import io.understudy.cluster.snapshot.Founding;
 import io.understudy.cluster.snapshot.Restore;
@@ -79,7 +80,12 @@ final class ClusterRestore extends ClusterFlags {
                         return seen.healthyVoters().size() == machines.size();
                     }),
                     () -> new IllegalStateException(
-                            "not all new members serve after " + timeout.toSeconds() + " s; see their logs"));
+                            "not all new members serve after " + timeout.toSeconds() + " s; see their logs"
+                                    + LogExplanation.ofExited(
+                                            machines.stream()
+                                                    .map(MachineSettings::member)
+                                                    .toList(),
+                                            control)));
             if (isJson()) {
                 json(cells(
                         "cluster", facts.cluster().toString(),

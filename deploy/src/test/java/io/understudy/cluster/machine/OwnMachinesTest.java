@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -266,6 +267,32 @@ final class OwnMachinesTest {
         assertThat(later.isRunning(MEMBER)).contains(true);
         later.stop(MEMBER);
         assertThat(machines.isRunning(MEMBER)).contains(false);
+    }
+
+    /** Such as a unit of systemd, or a process that an operator started. */
+    @Test
+    void aDirectoryThatAnotherProcessUsesIsNeitherStartedNorCopied() throws Exception {
+        Path log = Files.createDirectories(machine.dataDirectory().resolve("member/wal"))
+                .resolve("0.wal");
+        Process other = FileLocker.start(Files.createFile(log));
+        try {
+            List<ThrowingCallable> orders = List.of(
+                    () -> machines.start(MEMBER),
+                    () -> machines.copyData(MEMBER),
+                    () -> machines.join(MEMBER, "one=http://127.0.0.1:11"),
+                    () -> machines.retire(MEMBER));
+            for (ThrowingCallable order : orders) {
+                assertThatThrownBy(order)
+                        .isInstanceOf(IllegalStateException.class)
+                        .hasMessageContaining("a process uses " + machine.dataDirectory());
+            }
+            assertThat(machines.isRunning(MEMBER)).contains(false);
+            assertThat(new DataDirectory(machine.dataDirectory()).earlier()).isEmpty();
+        } finally {
+            var unused = other.destroyForcibly().waitFor();
+        }
+        machines.start(MEMBER);
+        assertThat(machines.isRunning(MEMBER)).contains(true);
     }
 
     /** Waits until the script has written everything. */

@@ -40,7 +40,8 @@ final class ClusterFactsBuilderTest {
         assertThat(facts.voters()).extracting(MemberFacts::name).containsExactly("voter-1");
         assertThat(facts.isConfirmed()).isTrue();
         assertThatThrownBy(() -> facts(List.of(reply(GATEWAY, 9, "3.5.30-understudy")), listing(GATEWAY, LEARNER)))
-                .isInstanceOf(UnobservableException.class);
+                .isInstanceOf(UnobservableException.class)
+                .hasMessage("no endpoint returned the member list: http://127.0.0.1:1: responds without a member list");
     }
 
     @Test

@@ -12,6 +12,9 @@ import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.ClusterObserver;
 import io.understudy.cluster.observe.UnobservableException;
 import io.understudy.cluster.shape.Shape;
+import io.understudy.cluster.snapshot.Restore;
+import io.understudy.cluster.snapshot.SnapshotException;
+import io.understudy.cluster.snapshot.SnapshotTool;
 import io.understudy.etcd.EtcdConnections;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.etcd.Role;
@@ -27,7 +30,9 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -88,6 +93,21 @@ final class ForeignClusterTest {
                         .run(Set.of("m4"), machines.stream().map(this::remains).toList()))
                 .isInstanceOf(RecoveryException.class)
                 .hasMessageContaining("a process uses /nowhere/m2, of member 9 of cluster 2");
+    }
+
+    @Test
+    void aMemberWhoseUnitHasOtherDataIsNotStarted() {
+        directories.programFailure = Optional.of("unit etcd.service has --data-dir /other in ExecStart");
+        assertThatThrownBy(() -> restore()
+                        .run(Set.of("m4"), machines.stream().map(this::remains).toList()))
+                .isInstanceOf(RecoveryException.class)
+                .hasMessage("m1 could not start: unit etcd.service has --data-dir /other in ExecStart; nothing was"
+                        + " changed");
+        Restore restore = new Restore(new SnapshotTool(Path.of("/nowhere")), directories, line -> {});
+        assertThatThrownBy(
+                        () -> restore.restoreDatabase(Path.of("/nowhere/db"), machines, "token", OptionalLong.empty()))
+                .isInstanceOf(SnapshotException.class)
+                .hasMessage("member m1 could not start: unit etcd.service has --data-dir /other in ExecStart");
     }
 
     /** A sparse file of that length needs no room before it is copied. */
@@ -163,6 +183,12 @@ final class ForeignClusterTest {
     private static final class Directories extends NoMachines {
 
         private Map<String, DataOwner> owners = Map.of();
+        private Optional<String> programFailure = Optional.empty();
+
+        @Override
+        public Optional<String> programFailure(MemberSpec member, UnaryOperator<MachineSettings> settings) {
+            return programFailure;
+        }
 
         @Override
         public boolean isInUse(MemberSpec member) {

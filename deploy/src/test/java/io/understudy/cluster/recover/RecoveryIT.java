@@ -45,6 +45,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -68,7 +69,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("schedules")
 final class RecoveryIT {
 
-    private static final int ROUNDS = "long".equals(System.getProperty("understudy.schedule")) ? 30 : 6;
+    private static final int ROUNDS = Integer.getInteger("understudy.rounds", 30);
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final Duration LOOK = Duration.ofSeconds(1);
@@ -176,6 +177,25 @@ final class RecoveryIT {
         assertThat(printed).anyMatch(line -> line.contains("nothing more to recover"));
     }
 
+    /** Such as a unit of systemd that an operator installed: the recovery could not stop it. */
+    @Test
+    void aSurvivorThatAnotherProcessControlRunsIsLeftAlone() {
+        found(3, 0);
+        List.of(1, 2).forEach(this::wipe);
+        awaitLost();
+        OwnMachines others = OwnMachines.local(
+                machines, new LocalControl(new LocalProcesses(), binaries::etcd), InstantSource.system());
+        survey = new Survey(survey.observer(), others, machines, connections, LOOK);
+
+        assertThatThrownBy(() -> recovery(step -> true).run(Set.of()))
+                .isInstanceOf(RecoveryException.class)
+                .hasMessageContaining("a process uses " + machines.get(0).dataDirectory() + ", of member ")
+                .hasMessageContaining("stop it, or correct dataDirectory and process of machines.m1");
+
+        assertThat(here.isRunning(machines.get(0).member())).contains(true);
+        assertThat(folder).isDirectoryNotContaining("glob:**/*.copy-*");
+    }
+
     /** A process that is killed between two steps leaves what the steps before it did. */
     @Test
     void aRecoveryThatIsKilledAfterEachStepIsCompletedByTheNext() {
@@ -184,6 +204,31 @@ final class RecoveryIT {
         await().until(() -> etcdctl(0, "get", "before", "--consistency=s").contains("acknowledged"));
         List.of(1, 2).forEach(this::wipe);
         awaitLost();
+        assertThat(killedAfterEachStep(Set.of())).isGreaterThan(5);
+        assertThat(new DataDirectory(machines.get(0).dataDirectory()).earlier()).hasSize(1);
+        assertThat(etcdctl(1, "get", "before")).contains("acknowledged");
+        awaitHealthy(3);
+    }
+
+    @Test
+    void aRestoreFromALearnerThatIsKilledAfterEachStepIsCompletedByTheNext() {
+        found(3, 1);
+        put("before", "acknowledged", 0);
+        awaitLearner();
+        List.of(0, 1, 2).forEach(this::wipe);
+        assertThat(killedAfterEachStep(Set.of("m4"))).isGreaterThan(5);
+        assertThat(etcdctl(1, "get", "before")).contains("acknowledged");
+        awaitHealthy(3);
+        // With enough restored members the next run starts these, and the learner is neither needed nor stopped.
+        Path copy = folder.resolve("m4.recovery");
+        assertThat(survey.kept().contains(copy)).isEqualTo(Files.exists(copy));
+        if (here.isRunning(machines.get(3).member()).orElseThrow()) {
+            assertThat(printed).anyMatch(line -> line.startsWith("m4 has data of another cluster and is left alone"));
+        }
+    }
+
+    /** Returns the number of runs; each is killed one step later than the one before. */
+    private int killedAfterEachStep(Set<String> from) {
         int killed = 0;
         for (boolean isDone = false; !isDone; killed++) {
             AtomicInteger left = new AtomicInteger(killed);
@@ -193,15 +238,12 @@ final class RecoveryIT {
                                 dies();
                             }
                         })
-                        .run(Set.of());
+                        .run(from);
             } catch (IllegalStateException e) {
                 assertThat(e).hasMessage("killed");
             }
         }
-        assertThat(killed).isGreaterThan(5);
-        assertThat(new DataDirectory(machines.get(0).dataDirectory()).earlier()).hasSize(1);
-        assertThat(etcdctl(1, "get", "before")).contains("acknowledged");
-        awaitHealthy(3);
+        return killed;
     }
 
     private static boolean dies() {
@@ -328,6 +370,9 @@ final class RecoveryIT {
         if (stored.database().applied() < stored.log().last().index()) {
             assertThat(printed).anyMatch(line -> line.contains("more entries, which are applied to a copy"));
         }
+        assertThat(folder.resolve("m4.recovery")).doesNotExist();
+        assertThat(survey.kept())
+                .contains(new DataDirectory(folder.resolve("m4")).earlier().get(0));
         awaitHealthy(3);
     }
 
@@ -336,19 +381,24 @@ final class RecoveryIT {
     void noAcknowledgedWriteThatTheLastDiskHoldsIsLost() throws Exception {
         assumeTrue(isGoHere(), "go is in PATH");
         EtcdLogDump dump = EtcdLogDump.build(binaries.version(), Files.createDirectory(folder.resolve("go")));
+        long seed = Long.getLong("understudy.seed", System.nanoTime());
+        System.out.println("understudy.seed=" + seed);
+        Random random = new Random(seed);
         found(3, 0);
         int uncommitted = 0;
         for (int round = 0; round < ROUNDS; round++) {
             int leader = leader();
-            int survivor = (leader + 1) % 3;
-            int other = (leader + 2) % 3;
+            int survivor = (leader + 1 + random.nextInt(2)) % 3;
+            int other = 3 - leader - survivor;
+            int writes = 100 + random.nextInt(400);
+            System.out.println("round " + round + ": m" + (survivor + 1) + " survives " + writes + " writes");
             if (round % 3 > 0) {
                 // Each acknowledged write is in the survivor's log.
                 control.process(machines.get(other)).kill();
             }
             Set<String> acknowledged = ConcurrentHashMap.newKeySet();
             try (Writers writers = new Writers(round, leader, acknowledged)) {
-                await().atMost(PATIENCE).pollInterval(Duration.ofMillis(1)).until(() -> acknowledged.size() > 100);
+                await().atMost(PATIENCE).pollInterval(Duration.ofMillis(1)).until(() -> acknowledged.size() > writes);
                 List.of(survivor, leader, other)
                         .forEach(index -> control.process(machines.get(index)).kill());
                 writers.end();

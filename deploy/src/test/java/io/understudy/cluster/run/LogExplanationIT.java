@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.cluster.machine.Machines;
+import io.understudy.cluster.machine.MemberSpec;
+import io.understudy.cluster.machine.NoMachines;
 import io.understudy.cluster.membership.EtcdMembership;
 import io.understudy.cluster.observe.EtcdObserver;
 import io.understudy.etcd.EtcdConnections;
@@ -11,6 +14,9 @@ import io.understudy.etcd.EtcdSettings;
 import io.understudy.local.etcd.EtcdMember;
 import io.understudy.local.etcd.LocalEtcd;
 import io.understudy.vocabulary.MemberId;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -77,6 +83,29 @@ final class LogExplanationIT {
 
         assertThatItEndsWith(
                 "PeerURLs: no match found for existing member", "a different peer URL for a member than the cluster");
+    }
+
+    @Test
+    void oneWhosePortIsTaken() throws IOException {
+        URI url = learner.clientUrl();
+        learner.stop();
+        try (ServerSocket taken = new ServerSocket(url.getPort(), 1, InetAddress.getByName(url.getHost()))) {
+            learner.launch();
+
+            await().atMost(Duration.ofSeconds(30)).until(() -> !learner.isAlive());
+            assertThat(taken.isBound()).isTrue();
+        }
+        MemberSpec member = new MemberSpec(learner.name(), List.of(), List.of(url));
+        Machines machines = new NoMachines() {
+            @Override
+            public List<String> endOfLog(MemberSpec of) {
+                return learner.log().tail(400);
+            }
+        };
+        assertThat(LogExplanation.ofExited(List.of(member), machines))
+                .startsWith(
+                        "; " + learner.name() + " has exited; etcd reports \"address already in use\": another process"
+                                + " listens on one of its addresses; its log:\n  ");
     }
 
     /** The reason is above the usage text. */

@@ -105,6 +105,30 @@ final class ClusterStatusTest {
     }
 
     @Test
+    void aDatabaseNearItsQuotaIsAWarning() {
+        assertThat(status(facts(), Optional.empty(), List.of()).warnings())
+                .extracting(Warning::rule)
+                .doesNotContain("database-nearly-full");
+        MemberFacts half = member(1, true);
+        MemberFacts full = new MemberFacts(
+                half.id(),
+                half.name(),
+                half.role(),
+                half.peerUrls(),
+                half.clientUrls(),
+                half.answer(),
+                half.measurements(),
+                new MemberProcess(Optional.empty(), Optional.empty(), Optional.empty(), Optional.of(1270L)));
+        assertThat(half.databaseFill()).contains(0.5);
+        ClusterFacts facts =
+                new ClusterFacts(new ClusterId(1), List.of(full, member(2, true)), true, List.of(), Instant.EPOCH);
+        assertThat(status(facts, Optional.empty(), List.of()).warnings())
+                .extracting(Warning::text)
+                .contains("the database takes over 80 % of its quota: m1. Compact and defragment, or raise"
+                        + " --quota-backend-bytes");
+    }
+
+    @Test
     void theDecisionOfEachSupervisorIsShownAndItsSilence() throws Exception {
         URI url = URI.create("http://127.0.0.1:8082");
         SupervisorView active = new SupervisorView(url, Optional.of(JSON.readTree("""

@@ -28,10 +28,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -53,8 +55,9 @@ final class SupervisedCluster implements AutoCloseable {
     private final EtcdMembership membership;
     private final List<SupervisorProcess> supervisors = new ArrayList<>();
     private final List<Process> jvms = new ArrayList<>();
+    private final Map<Integer, Process> tracers = new HashMap<>();
 
-    private SupervisedCluster(Path folder, int machineCount, String shape) throws IOException {
+    private SupervisedCluster(Path folder, int machineCount, String shape, boolean hasFsync) throws IOException {
         this.folder = folder;
         StringBuilder yaml = new StringBuilder("machines:\n");
         for (int index = 0; index < machineCount; index++) {
@@ -72,7 +75,7 @@ final class SupervisedCluster implements AutoCloseable {
             yaml.append("    peerUrls: ").append(HOST).append(free.get(2)).append('\n');
             yaml.append("    listenPeerUrls: ").append(HOST).append(free.get(3)).append('\n');
             yaml.append("    dataDirectory: ").append(data(index)).append('\n');
-            yaml.append("    arguments: --unsafe-no-fsync=true\n");
+            yaml.append(hasFsync ? "" : "    arguments: --unsafe-no-fsync=true\n");
         }
         yaml.append("cluster:\n  endpoints: ");
         yaml.append(ports.stream().map(free -> HOST + free.get(0)).collect(joining(", ")));
@@ -92,7 +95,16 @@ final class SupervisedCluster implements AutoCloseable {
      * @param shape lines of that group of the file
      */
     static SupervisedCluster found(Path folder, int machineCount, int voters, String shape) throws IOException {
-        SupervisedCluster cluster = new SupervisedCluster(folder, machineCount, shape);
+        return found(new SupervisedCluster(folder, machineCount, shape, false), voters);
+    }
+
+    /** Founds a cluster with flushes, which can be delayed. */
+    static SupervisedCluster foundWithFsync(Path folder, int machineCount, int voters, String shape)
+            throws IOException {
+        return found(new SupervisedCluster(folder, machineCount, shape, true), voters);
+    }
+
+    private static SupervisedCluster found(SupervisedCluster cluster, int voters) {
         String initial = IntStream.range(0, voters)
                 .mapToObj(index ->
                         name(index) + "=" + HOST + cluster.ports.get(index).get(2))
@@ -118,6 +130,10 @@ final class SupervisedCluster implements AutoCloseable {
 
     private Path data(int index) {
         return folder.resolve(name(index));
+    }
+
+    Path file() {
+        return file;
     }
 
     ClusterSettings settings() {
@@ -271,9 +287,35 @@ final class SupervisedCluster implements AutoCloseable {
         peerProxies.get(index).blackHole();
     }
 
+    /** Each flush takes so much longer, by {@code strace}: with minutes its disk is frozen. */
+    void delayFsyncs(int index, Duration delay) {
+        List<String> line = List.of(
+                "strace",
+                "-f",
+                "-o",
+                "/dev/null",
+                "-e",
+                "trace=fdatasync,fsync",
+                "-e",
+                "inject=fdatasync,fsync:delay_enter=" + TimeUnit.MICROSECONDS.convert(delay),
+                "-p",
+                Long.toString(running(index).orElseThrow().pid()));
+        try {
+            tracers.put(
+                    index,
+                    new ProcessBuilder(line)
+                            .redirectErrorStream(true)
+                            .redirectOutput(folder.resolve("strace.log").toFile())
+                            .start());
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
     void heal(int index) {
         clientProxies.get(index).heal();
         peerProxies.get(index).heal();
+        Optional.ofNullable(tracers.remove(index)).ifPresent(Process::destroy);
     }
 
     /** As an operator might; that it may fail is part of what happens. */
@@ -324,6 +366,7 @@ final class SupervisedCluster implements AutoCloseable {
     public void close() {
         supervisors.forEach(SupervisorProcess::close);
         jvms.forEach(Process::destroyForcibly);
+        tracers.values().forEach(Process::destroyForcibly);
         for (int index = 0; index < settings.machines().size(); index++) {
             resume(index);
             kill(index);

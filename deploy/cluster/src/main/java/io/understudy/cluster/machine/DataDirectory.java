@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -97,10 +98,21 @@ public record DataDirectory(Path path) {
         return logs().stream().anyMatch(DataDirectory::isLocked);
     }
 
+    /** @throws IllegalStateException a process uses it */
+    void requireUnused() {
+        if (isInUse()) {
+            throw new IllegalStateException("a process uses " + path
+                    + owner().map(owner -> " (" + owner + ")").orElse("") + "; stop it first");
+        }
+    }
+
     private static boolean isLocked(Path file) {
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ);
                 FileLock lock = channel.tryLock(0, Long.MAX_VALUE, true)) {
             return lock == null;
+        } catch (OverlappingFileLockException e) {
+            // Held by this check in another thread, so by no other process.
+            return false;
         } catch (IOException e) {
             LOG.atDebug().addKeyValue("path", file).setCause(e).log("lock not readable");
             return false;
@@ -138,10 +150,7 @@ public record DataDirectory(Path path) {
         if (!exists()) {
             return Optional.empty();
         }
-        if (isInUse()) {
-            throw new IllegalStateException("a process uses " + path
-                    + owner().map(owner -> " (" + owner + ")").orElse("") + "; stop it first");
-        }
+        requireUnused();
         Path aside = free("old", now);
         try {
             rename(path, aside);

@@ -13,7 +13,7 @@ import java.util.function.UnaryOperator;
  * Members that run on this machine, with data in its file system. Thread-safe.
  *
  * <p>Invariant DP24: one process at a time starts, stops or moves a member and its data, and a running member is not
- * joined again.
+ * started again, whatever started it.
  */
 public final class OwnMachines implements Machines {
 
@@ -102,6 +102,7 @@ public final class OwnMachines implements Machines {
         locked(member, machine -> {
             requireData(machine);
             if (!control.isRunning(machine)) {
+                data(machine).requireUnused();
                 MachineSettings used = settings.apply(machine);
                 control.run(used, EtcdFlags.resuming(used));
             }
@@ -211,6 +212,7 @@ public final class OwnMachines implements Machines {
         if (control.isRunning(machine)) {
             throw new IllegalStateException("member " + machine.name() + " is running; stop it first");
         }
+        data(machine).requireUnused();
     }
 
     private static void requireData(MachineSettings machine) {

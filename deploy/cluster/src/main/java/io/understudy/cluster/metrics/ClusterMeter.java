@@ -21,6 +21,9 @@ public enum ClusterMeter implements Declared {
     MEMBERS_DIFFERING(Metric.gauge(
             "understudy.cluster.members.differing",
             "members that differ from the others in member list or cluster ID")),
+    DATABASE_FILL(Metric.gauge(
+            "understudy.cluster.database.fill",
+            "largest part of a quota that a member's database file takes, 0 to 1; NaN if unknown")),
     SETTLED(Metric.gauge("understudy.cluster.settled", "1 if the cluster has its declared shape")),
     SUPERVISOR_ACTIVE(Metric.gauge("understudy.cluster.supervisor.active", "1 if this supervisor is active")),
     SUPERVISOR_PAUSED(Metric.gauge("understudy.cluster.supervisor.paused", "1 if supervisors are paused")),

@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Builds the facts about a cluster from its members' responses. Pure functions. */
@@ -195,8 +196,8 @@ final class ClusterFactsBuilder {
                         .map(Found::listing)
                         .filter(each -> each.cluster().equals(cluster))
                         .map(Listing::unconfirmed))
-                .orElseThrow(() -> UnobservableException.unclear(
-                        "no voting member responds, and no other source has the member list: " + failures()));
+                .orElseThrow(
+                        () -> UnobservableException.unclear("no endpoint returned the member list: " + failures()));
     }
 
     /** Whether the endpoint confirms its list; gateways forward what they have. */
@@ -218,12 +219,12 @@ final class ClusterFactsBuilder {
     }
 
     private String failures() {
-        return answers.failures().isEmpty()
-                ? "no failures recorded"
-                : answers.failures().entrySet().stream()
-                        .map(failure ->
-                                failure.getKey() + ": " + failure.getValue().text())
-                        .collect(Collectors.joining("; "));
+        return Stream.concat(
+                        answers.failures().entrySet().stream()
+                                .map(failure -> failure.getKey() + ": "
+                                        + failure.getValue().text()),
+                        answers.replies().stream().map(reply -> reply.endpoint() + ": responds without a member list"))
+                .collect(Collectors.joining("; "));
     }
 
     private MemberFacts facts(Member member, Optional<ProbeReply> reply) {

@@ -70,6 +70,12 @@ public record MemberFacts(
                 && answer.get().leader().isPresent();
     }
 
+    /** Returns the part of the quota that the database file takes, as etcd compares them; empty if unknown. */
+    public Optional<Double> databaseFill() {
+        return answer.flatMap(now ->
+                process.quotaBytes().filter(quota -> quota > 0).map(quota -> (double) now.databaseBytes() / quota));
+    }
+
     /** Returns its name, or its ID until it has one. */
     public String label() {
         return hasStarted() ? name : id.toString();

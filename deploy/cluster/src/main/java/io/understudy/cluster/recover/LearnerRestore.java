@@ -108,6 +108,7 @@ public record LearnerRestore(
                     null);
         }
         targets.forEach(each -> requireFree(each.machine(), learner));
+        targets.forEach(each -> survey.requireStartable(each.machine()));
         requireRoom(learner, targets);
         operator.print("only learner " + learner.name() + " has data: it " + learner.state());
         operator.print("acknowledged writes that it had not received are lost; the revision becomes the time in"
@@ -141,6 +142,7 @@ public record LearnerRestore(
         machines.forEach(machine -> control.start(machine.member()));
         operator.print("a new cluster serves the data of revision " + revision + "; "
                 + survey.verify(machines, revision + bump, patience));
+        Folders.delete(workingCopy(learner.machine()));
         return retire(learner);
     }
 
@@ -153,13 +155,10 @@ public record LearnerRestore(
                         .map(status -> status.getHeader().getClusterId()));
         boolean isOwn = owner.isPresent()
                 && cluster.filter(id -> id == owner.get().cluster().value()).isPresent();
-        if (!isOwn && survey.control().isInUse(target.member())) {
-            throw new RecoveryException(
-                    "a process uses " + target.dataDirectory()
-                            + owner.map(known -> ", of " + known).orElse("")
-                            + ": stop it, or configure another directory (machines." + target.name()
-                            + ".dataDirectory)",
-                    null);
+        if (isOwn) {
+            survey.requireControl(target);
+        } else {
+            survey.requireFree(target);
         }
     }
 
@@ -216,12 +215,17 @@ public record LearnerRestore(
             return saved.orElseThrow(() -> new RecoveryException(learner.name() + " does not respond", null));
         }
         try {
-            Path copy = parent.resolve(machine.dataDirectory().getFileName() + ".recovery");
+            Path copy = workingCopy(machine);
             Folders.delete(copy);
             return applied(learner, saved, stored.get(), copy);
         } catch (IOException e) {
             throw new UncheckedIOException("cannot copy the data of " + learner.name(), e);
         }
+    }
+
+    /** Returns the directory in which etcd applies the log; the original data stays. */
+    static Path workingCopy(MachineSettings learner) {
+        return learner.dataDirectory().resolveSibling(learner.dataDirectory().getFileName() + ".recovery");
     }
 
     /** Returns the source with all entries of the learner's log applied. They are applied by etcd itself, to a copy. */

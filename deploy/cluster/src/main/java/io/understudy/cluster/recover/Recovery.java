@@ -7,7 +7,9 @@ import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.machine.ProcessKind;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.run.LogExplanation;
 import io.understudy.local.process.Waiting;
+import io.understudy.vocabulary.ClusterId;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
@@ -144,16 +146,17 @@ public final class Recovery {
     }
 
     private boolean startThoseWithData(List<Remains> remains) {
-        List<MemberSpec> startable = remains.stream()
+        List<MachineSettings> startable = remains.stream()
                 .filter(Remains::isStartable)
-                .map(each -> each.machine().member())
+                .map(Remains::machine)
                 .toList();
-        List<String> names = startable.stream().map(MemberSpec::name).toList();
+        startable.forEach(survey::requireStartable);
+        List<String> names = startable.stream().map(MachineSettings::name).toList();
         if (!operator.confirms("start " + String.join(", ", names)
                 + " with their existing data; no data is lost if they form a quorum")) {
             return false;
         }
-        startable.forEach(control::start);
+        startable.forEach(each -> control.start(each.member()));
         long end = System.nanoTime() + election.toNanos();
         boolean isBack = Waiting.until(
                 election.plus(patience),
@@ -166,6 +169,14 @@ public final class Recovery {
     }
 
     private boolean recover(Survivors survivors, Optional<ClusterFacts> known) {
+        Stream.of(survivors.all(), survivors.empty(), survivors.others(), survivors.ahead())
+                .flatMap(List::stream)
+                .map(Remains::machine)
+                .forEach(survey::requireControl);
+        Stream.of(survivors.all(), survivors.empty())
+                .flatMap(List::stream)
+                .map(Remains::machine)
+                .forEach(survey::requireStartable);
         Remains best = survivors.best();
         List<String> names = survivors.all().stream().map(Remains::name).toList();
         List<String> lost = Stream.of(survivors.empty(), survivors.others())
@@ -372,6 +383,13 @@ public final class Recovery {
                 .filter(each -> each.answer().isEmpty() && !each.trouble().isEmpty())
                 .forEach(each -> operator.print(each.name() + " is not started: it " + each.state()
                         + "; with its data lost: understudy cluster remove, then add"));
+        ClusterId cluster = now.cluster();
+        survey.remains(Optional.of(now)).stream()
+                .filter(each -> each.stored()
+                        .filter(data -> !data.isEmpty() && data.log().cluster() != cluster.value())
+                        .isPresent())
+                .forEach(each -> operator.print(
+                        each.name() + " has data of another cluster and is left alone: it " + each.state()));
         operator.print("the cluster has a quorum, nothing more to recover: " + now.quorum());
         LOG.atInfo()
                 .addKeyValue("cluster_id", now.cluster())
@@ -418,6 +436,9 @@ public final class Recovery {
         return Waiting.until(
                 patience,
                 () -> survey.look().filter(wanted),
-                () -> new RecoveryException(otherwise + " after " + patience.toSeconds() + " s; see the logs", null));
+                () -> new RecoveryException(
+                        otherwise + " after " + patience.toSeconds() + " s; see the logs"
+                                + LogExplanation.ofExited(control.places(), control),
+                        null));
     }
 }

@@ -13,6 +13,7 @@ import io.understudy.cluster.observe.ClusterObserver;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.observe.PeerPort;
 import io.understudy.cluster.observe.UnobservableException;
+import io.understudy.cluster.run.LogExplanation;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdConnections;
 import io.understudy.etcd.EtcdErrors;
@@ -22,6 +23,7 @@ import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Revision;
 import java.io.IOException;
 import java.nio.file.FileStore;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
@@ -34,7 +36,9 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Reads the remains of a cluster: responding members, and all data on this machine.
@@ -127,7 +131,9 @@ public record Survey(
 
     private Remains remains(MachineSettings machine, Optional<ClusterFacts> facts) {
         Optional<MemberFacts> member = facts.flatMap(seen -> seen.named(machine.name()));
-        Optional<Boolean> isRunning = control.isRunning(machine.member());
+        // A directory in use is of a running member, whatever started it.
+        Optional<Boolean> isRunning =
+                control.isRunning(machine.member()).map(running -> control.isInUse(machine.member()));
         Optional<Boolean> hasData = Optional.empty();
         Optional<Stored> stored = Optional.empty();
         String trouble = "";
@@ -174,6 +180,32 @@ public record Survey(
         } catch (IOException e) {
             throw new RecoveryException("cannot read the free disk space of " + needed.keySet(), e);
         }
+    }
+
+    /** Requires that no process uses the data but the one that the machine's settings control. */
+    void requireControl(MachineSettings machine) {
+        if (!control.isRunning(machine.member()).orElse(false)) {
+            requireFree(machine);
+        }
+    }
+
+    void requireFree(MachineSettings machine) {
+        if (control.isInUse(machine.member())) {
+            throw new RecoveryException(
+                    "a process uses " + machine.dataDirectory()
+                            + control.owner(machine.member())
+                                    .map(owner -> ", of " + owner)
+                                    .orElse("")
+                            + ": stop it, or correct dataDirectory and process of machines." + machine.name(),
+                    null);
+        }
+    }
+
+    /** Requires that the member can start with its data, not with that of another directory. */
+    void requireStartable(MachineSettings machine) {
+        control.programFailure(machine.member(), UnaryOperator.identity()).ifPresent(why -> {
+            throw new RecoveryException(machine.name() + " could not start: " + why + "; nothing was changed", null);
+        });
     }
 
     private static String unseen(Path directory) {
@@ -235,7 +267,7 @@ public record Survey(
                 + names;
     }
 
-    private static <T> T await(
+    private <T> T await(
             MachineSettings machine,
             String otherwise,
             Duration deadline,
@@ -250,7 +282,8 @@ public record Survey(
                 },
                 () -> new RecoveryException(
                         machine.name() + " " + otherwise + " after " + deadline.toSeconds() + " s: " + failure.get()
-                                + "; see its log",
+                                + "; see its log"
+                                + LogExplanation.ofExited(List.of(machine.member()), control),
                         null));
     }
 
@@ -269,6 +302,18 @@ public record Survey(
         return call(PeerPort.answers(connections, machine.member().peerUrls().get(0), patience))
                 .value()
                 .orElse(false);
+    }
+
+    /** Returns the directories with data from before the recovery, or from earlier ones. */
+    public List<Path> kept() {
+        return machines.stream()
+                .filter(machine -> machine.process() != ProcessKind.MANUAL)
+                .filter(machine -> Files.isDirectory(machine.dataDirectory().resolveSibling(".")))
+                .flatMap(machine -> Stream.concat(
+                        new DataDirectory(machine.dataDirectory()).earlier().stream(),
+                        // Of an interrupted run.
+                        Stream.of(LearnerRestore.workingCopy(machine)).filter(Files::exists)))
+                .toList();
     }
 
     static Endpoint endpoint(MachineSettings machine) {

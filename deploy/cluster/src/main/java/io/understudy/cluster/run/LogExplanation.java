@@ -1,12 +1,16 @@
 package io.understudy.cluster.run;
 
+import static java.util.stream.Collectors.joining;
+
+import io.understudy.cluster.machine.Machines;
+import io.understudy.cluster.machine.MemberSpec;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
 /** Explains from the end of its log why a member does not start. */
-final class LogExplanation {
+public final class LogExplanation {
 
     /** Messages of etcd's reconfiguration guide, "Error cases when adding members", and of {@code etcdmain}. */
     private static final Map<String, String> MEANINGS = Map.ofEntries(
@@ -45,8 +49,31 @@ final class LogExplanation {
             "\\s+.*|\\s*|Usage:.*|goroutine \\d+ .*|(main|runtime|created by|net|go\\.etcd\\.io|go\\.uber\\.org)[./ ].*\\)?");
 
     private static final int MOST = 5;
+    /** Maximum displayed characters of a log line. */
+    private static final int LINE = 300;
 
     private LogExplanation() {}
+
+    /** Returns why members have exited, by their logs; empty if all run, or if that is not visible here. */
+    public static String ofExited(List<MemberSpec> members, Machines machines) {
+        return members.stream()
+                .filter(member ->
+                        machines.isRunning(member).filter(running -> !running).isPresent())
+                .map(member -> "; " + member.name() + " has exited" + text(machines.endOfLog(member)))
+                .collect(joining());
+    }
+
+    /** Returns the reason with its meaning; empty without a log. */
+    static String text(List<String> whole) {
+        List<String> lines =
+                reason(whole).stream().map(LogExplanation::shortened).toList();
+        String explained = of(whole).map(explanation -> "; " + explanation).orElse("");
+        return lines.isEmpty() ? "" : explained + "; its log:\n  " + String.join("\n  ", lines);
+    }
+
+    private static String shortened(String line) {
+        return line.length() <= LINE ? line : line.substring(0, LINE) + " …";
+    }
 
     /** Returns the log of the last start, from its command line or unknown flag. */
     private static List<String> lastStart(List<String> lines) {

@@ -29,9 +29,6 @@ import java.util.stream.Stream;
 public final class StepWork {
 
     private static final Duration STOP = Duration.ofSeconds(30);
-    /** Maximum displayed characters of a log line. */
-    private static final int LINE = 300;
-
     private static final Duration BETWEEN = Duration.ofMillis(50);
 
     private final Membership membership;
@@ -333,16 +330,7 @@ public final class StepWork {
 
     /** Returns the reason of a failed start by the log; empty if not visible here. */
     String endOfLog(MemberSpec member) {
-        List<String> whole = machines.endOfLog(member);
-        List<String> lines =
-                LogExplanation.reason(whole).stream().map(StepWork::shortened).toList();
-        String explained =
-                LogExplanation.of(whole).map(explanation -> "; " + explanation).orElse("");
-        return lines.isEmpty() ? "" : explained + "; its log:\n  " + String.join("\n  ", lines);
-    }
-
-    private static String shortened(String line) {
-        return line.length() <= LINE ? line : line.substring(0, LINE) + " …";
+        return LogExplanation.text(machines.endOfLog(member));
     }
 
     /** Returns the exact {@code --initial-cluster} with which the new member starts. */

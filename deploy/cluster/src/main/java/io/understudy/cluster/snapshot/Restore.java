@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 /**
@@ -44,7 +45,7 @@ public final class Restore {
      * @param machines all of the new cluster's voters
      * @param token distinguishes the new cluster from the one that the snapshot is of
      * @param bump by how much revisions are moved ahead; 0 for not at all, empty for {@link #bump}
-     * @throws SnapshotException the snapshot is damaged, a member runs, or there is data already; nothing was made then
+     * @throws SnapshotException the snapshot is damaged, a member runs or could not start, or there is data already; nothing was made then
      */
     public void restore(Path snapshot, List<MachineSettings> machines, String token, OptionalLong bump) {
         try {
@@ -72,8 +73,8 @@ public final class Restore {
 
     private void restore(
             Path snapshot, List<MachineSettings> machines, String token, OptionalLong bump, boolean hasDigest) {
-        SnapshotTool.Contents contents = tool.contents(snapshot);
         machines.forEach(this::requireNothingThere);
+        SnapshotTool.Contents contents = tool.contents(snapshot);
         progress.accept("snapshot " + snapshot + " is intact: revision " + contents.revision() + ", "
                 + Counted.of(contents.keys(), "key with its history", "keys with their history"));
         Founding cluster = new Founding(
@@ -104,6 +105,10 @@ public final class Restore {
                     "data directory " + machine.dataDirectory() + " exists; rename it, or configure another" + " one",
                     null);
         }
+        // A unit of another data directory would start with the data of another member.
+        control.programFailure(machine.member(), UnaryOperator.identity()).ifPresent(why -> {
+            throw new SnapshotException("member " + machine.name() + " could not start: " + why, null);
+        });
     }
 
     private void restore(Path snapshot, MachineSettings machine, Founding cluster) {

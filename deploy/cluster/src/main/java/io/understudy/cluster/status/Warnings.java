@@ -29,6 +29,8 @@ final class Warnings {
     /** Clocks are read to the second. */
     private static final Duration MOST_APART = Duration.ofSeconds(5);
 
+    private static final double NEARLY_FULL = 0.8;
+
     private static final List<Function<ClusterFacts, Optional<Warning>>> RULES = List.of(
             Warnings::quorumLost,
             Warnings::membersDiffer,
@@ -40,6 +42,7 @@ final class Warnings {
             Warnings::versionsMixed,
             Warnings::versionFaults,
             Warnings::clocksDiffer,
+            Warnings::databaseNearlyFull,
             Warnings::learnerSlotTaken);
 
     private Warnings() {}
@@ -183,6 +186,20 @@ final class Warnings {
 
     private static Duration clock(MemberFacts member) {
         return member.process().clockAhead().orElse(Duration.ZERO);
+    }
+
+    /** A full database raises the alarm NOSPACE. */
+    private static Optional<Warning> databaseNearlyFull(ClusterFacts facts) {
+        List<MemberFacts> full = facts.members().stream()
+                .filter(member ->
+                        member.databaseFill().filter(fill -> fill > NEARLY_FULL).isPresent())
+                .toList();
+        return warning(
+                !full.isEmpty(),
+                "database-nearly-full",
+                "the database takes over 80 % of its quota: "
+                        + full.stream().map(MemberFacts::label).collect(joining(", "))
+                        + ". Compact and defragment, or raise --quota-backend-bytes");
     }
 
     /** Warns of a taken learner slot. No response has the limit of a version that allows several. */

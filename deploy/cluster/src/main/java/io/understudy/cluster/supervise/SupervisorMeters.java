@@ -31,6 +31,10 @@ final class SupervisorMeters {
         look(meters, supervisor, ClusterMeter.MEMBERS_DIFFERING, facts -> facts.divergence()
                 .members()
                 .size());
+        look(meters, supervisor, ClusterMeter.DATABASE_FILL, facts -> facts.members().stream()
+                .flatMap(member -> member.databaseFill().stream())
+                .max(Double::compare)
+                .orElse(Double.NaN));
         gauge(
                 meters,
                 supervisor,

@@ -64,9 +64,9 @@ final class QuorumRule {
                     + answer(best).raftTerm() + ", committed index "
                     + answer(best).raftIndex() + ", revision "
                     + answer(best).revision() + "; those that don't answer may have more.");
-            lines.add("If they are lost for good: understudy cluster recover restarts the cluster from the voter"
-                    + " with the most recent data alone; it keeps every old data directory. Stop all supervisors"
-                    + " first: without a quorum they cannot be paused.");
+            lines.add("If they are lost for good: understudy cluster recover restores the quorum from the voters that"
+                    + " have data; it keeps every old data directory. Stop all supervisors first: without a quorum"
+                    + " they cannot be paused.");
         });
         return lines;
     }
