@@ -59,6 +59,7 @@ final class CommandModel implements IModelTransformer {
             understudy cluster snapshot: understudy cluster snapshot list --config conf/cluster.yaml
             understudy cluster snapshot save: understudy cluster snapshot save --config conf/cluster.yaml
             understudy cluster snapshot list: understudy cluster snapshot list --config conf/cluster.yaml
+            understudy cluster snapshot verify: understudy cluster snapshot verify snapshot.db
             understudy cluster restore: understudy cluster restore --config conf/cluster.yaml --snapshot snapshot.db
             understudy cluster repair: understudy cluster repair --config conf/cluster.yaml --dry-run
             understudy cluster recover: understudy cluster recover --config conf/cluster.yaml
