@@ -22,7 +22,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code understudy cluster snapshot}: copies of the data of a cluster in files. */
-@Command(name = "snapshot", description = "Save, list and verify snapshots of a cluster.")
+@Command(name = "snapshot", description = "Save and list snapshots of a cluster, and verify files.")
 final class SnapshotCommand {
 
     @Command(name = "save", description = "Save and verify a snapshot, from a learner if possible.")
