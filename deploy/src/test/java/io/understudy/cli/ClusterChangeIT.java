@@ -145,6 +145,32 @@ final class ClusterChangeIT {
         }
     }
 
+    /** Before the learner is added, which would take its place until the start timeout. */
+    @Test
+    void aPeerUrlOfAnUnreachableHostIsRefusedBeforeAnyEffect() throws Exception {
+        try (LocalEtcd etcd = LocalEtcd.builder()
+                .name("probe")
+                .voters(1)
+                .fsync(false)
+                .dataDirectory(folder.resolve("probe"))
+                .build()) {
+            etcd.start();
+            StringWriter text = new StringWriter();
+
+            assertThat(cluster(
+                            text,
+                            "add",
+                            "m2",
+                            "--peer-urls=http://nowhere.invalid:2380",
+                            "--endpoints=" + etcd.clientUrls().get(0)))
+                    .as("%s", text)
+                    .isEqualTo(1);
+            assertThat(text.toString())
+                    .contains("refused (peer-host-reachable): the host of peer URL http://nowhere.invalid:2380");
+            assertThat(etcd.etcdctl("member", "list").lines()).hasSize(1);
+        }
+    }
+
     /** A spelling error must neither add a voting member nor remove one. */
     @Test
     void aReplacementWithAnUnknownOrUnsuitableNameIsRefusedBeforeAnyEffect() throws Exception {

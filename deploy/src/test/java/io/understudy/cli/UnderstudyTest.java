@@ -149,6 +149,7 @@ final class UnderstudyTest {
                 "pki issue a --days 0 --for client --common-name a, '0' is not allowed; allowed: an integer of 1 to 36500",
                 "cluster snapshot list, specify --in or --config",
                 "cluster snapshot list --in /no/such, --in is /no/such: no such directory",
+                "cluster snapshot verify /no/such, /no/such: no such file",
                 "cluster status --endpoints=, --endpoints has an empty URL",
                 "cluster status --endpoints=x --user root:secret, --user is a name without a password; specify --password-file"
             })

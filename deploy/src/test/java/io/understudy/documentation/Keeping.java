@@ -73,7 +73,7 @@ record Keeping(String document, String beginning, List<String> by) {
             docs/operate/cluster.md | $ understudy cluster add m4 | ClusterChangeIT "--dry-run"; MisconfiguredAddIT "etcd-adds"
             docs/operate/cluster.md | $ understudy cluster recover | RecoveryIT "copy-*"
             docs/operate/cluster.md | $ understudy cluster restore | SnapshotIT "restore.restore("
-            docs/operate/cluster.md | $ understudy cluster snapshot save | ClusterAuthIT ""snapshot", "save""; SnapshotIT "restore.restore("
+            docs/operate/cluster.md | $ understudy cluster snapshot save | ClusterAuthIT ""snapshot", "save""; SnapshotIT "restore.restore("; SnapshotIT ""snapshot", "verify""
             docs/operate/cluster.md | $ understudy cluster status --config | ClusterStatusIT "3 healthy, 2 needed"
             docs/operate/cluster.md | $ understudy cluster supervise status | SupervisorIT "standby-failover"
             docs/operate/cluster.md | cluster:;endpoints: | yaml

@@ -6,6 +6,7 @@ import io.understudy.cluster.membership.Hashes;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.observe.PatientObserver;
+import io.understudy.cluster.observe.PeerPort;
 import io.understudy.cluster.observe.UnobservableException;
 import io.understudy.cluster.plan.Goal;
 import io.understudy.cluster.plan.Plan;
@@ -26,12 +27,15 @@ import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -43,6 +47,7 @@ import picocli.CommandLine.ParameterException;
 class ClusterChange implements AutoCloseable {
 
     private static final int LOOKS = 4;
+    private static final Duration PROBE = Duration.ofSeconds(5);
     private static final Duration BETWEEN_LOOKS = Duration.ofSeconds(1);
 
     private final ClusterFlags.Change flags;
@@ -94,6 +99,9 @@ class ClusterChange implements AutoCloseable {
             }
             List<Plan.Planned> steps = ((Plan.Steps) plan).steps();
             List<Refusal> obstacles = obstacles(steps);
+            if (obstacles.isEmpty()) {
+                obstacles = unreachable(steps);
+            }
             if (!obstacles.isEmpty()) {
                 text.refusals(obstacles);
                 return ExitCode.SOFTWARE;
@@ -140,14 +148,49 @@ class ClusterChange implements AutoCloseable {
         return List.copyOf(found);
     }
 
+    /**
+     * Returns new peer URLs with an unreachable host. Nothing is checked if no peer URL responds to this machine,
+     * as outside the network of the peers.
+     */
+    private List<Refusal> unreachable(List<Plan.Planned> steps) {
+        if (facts.members().stream()
+                .noneMatch(member -> member.process().servesPeers().orElse(false))) {
+            return List.of();
+        }
+        Map<URI, CompletableFuture<Optional<String>>> probes = new LinkedHashMap<>();
+        for (Plan.Planned each : steps) {
+            if (each.step() instanceof Step.AddLearner add) {
+                add.member().peerUrls().forEach(url -> probes.put(url, PeerPort.unreachable(url, PROBE)));
+            }
+        }
+        List<Refusal> found = new ArrayList<>();
+        probes.forEach((url, probe) -> {
+            if (!probe.isDone()) {
+                flags.note("probing peer URL " + url);
+            }
+            probe.join()
+                    .ifPresent(why -> found.add(new Refusal(
+                            "peer-host-reachable",
+                            "the host of peer URL " + url + " is not reachable: " + why,
+                            "Correct the peer URL, or start its host; the member need not run")));
+        });
+        return found;
+    }
+
     private Turn turn() throws InterruptedException {
         return cluster.turn(flags.command().getCommandSpec().qualifiedName(), flags::note);
     }
 
     private Outcome run(Goal goal, List<Plan.Planned> steps, ChangeText text, Runner.Permit permit)
             throws InterruptedException {
-        return new Runner(new PatientObserver(cluster.observer()), work, flags.patience(), text, permit)
-                .run(goal, steps);
+        Runner runner = new Runner(new PatientObserver(cluster.observer()), work, flags.patience(), text, permit);
+        return Foreground.interruptible(() -> {
+            try {
+                return runner.run(goal, steps);
+            } catch (InterruptedException e) {
+                return runner.abort();
+            }
+        });
     }
 
     private static int ended(ChangeText text, Outcome outcome) {

@@ -28,6 +28,7 @@ final class CommandModel implements IModelTransformer {
             understudy: understudy cluster status --endpoints http://127.0.0.1:2379
             understudy gateway: understudy gateway --config conf/gateway.yaml
             understudy gateway: understudy gateway --config conf/gateway.yaml --set source.endpoints=http://10.0.0.1:2379 --set listen=0.0.0.0:2379
+            understudy gateway grant: understudy gateway grant --config conf/gateway.yaml --dry-run
             understudy mirror: understudy mirror --config conf/mirror.yaml
             understudy mirror: understudy mirror status
             understudy mirror status: understudy mirror status --url http://127.0.0.1:8081
@@ -35,6 +36,7 @@ final class CommandModel implements IModelTransformer {
             understudy mirror status: understudy mirror status --config conf/mirror.yaml
             understudy mirror verify: understudy mirror verify --config conf/mirror.yaml
             understudy mirror translate: understudy mirror translate --revision 123456
+            understudy mirror grant: understudy mirror grant --config conf/mirror.yaml --dry-run
             understudy mirror init-target: understudy mirror init-target --config conf/mirror.yaml --data-dir /var/lib/etcd --member-name dr-1 --peer-urls http://10.1.0.1:2380
             understudy mirror switchover: understudy mirror switchover --config conf/mirror.yaml --dry-run
             understudy mirror switchover: understudy mirror switchover --config conf/mirror.yaml --close corrupt-alarm
@@ -59,6 +61,7 @@ final class CommandModel implements IModelTransformer {
             understudy cluster snapshot: understudy cluster snapshot list --config conf/cluster.yaml
             understudy cluster snapshot save: understudy cluster snapshot save --config conf/cluster.yaml
             understudy cluster snapshot list: understudy cluster snapshot list --config conf/cluster.yaml
+            understudy cluster snapshot verify: understudy cluster snapshot verify snapshot.db
             understudy cluster restore: understudy cluster restore --config conf/cluster.yaml --snapshot snapshot.db
             understudy cluster repair: understudy cluster repair --config conf/cluster.yaml --dry-run
             understudy cluster recover: understudy cluster recover --config conf/cluster.yaml

@@ -2,6 +2,7 @@ package io.understudy.cli;
 
 import io.understudy.cluster.supervise.StateClient;
 import io.understudy.config.Unreadable;
+import io.understudy.etcd.Credentials;
 import io.understudy.tls.TlsFileException;
 import io.understudy.tls.TlsFiles;
 import java.io.IOException;
@@ -135,6 +136,26 @@ final class Flags {
                 throw new ParameterException(command, "Missing required option: '--config=FILE'");
             }
             return file;
+        }
+    }
+
+    /**
+     * Returns a user with the password in a file; null without both.
+     *
+     * @param prefix of the flags user and password-file
+     * @throws ParameterException only one of them, or an unreadable file
+     */
+    static @Nullable Credentials login(Output output, String prefix, @Nullable String name, @Nullable Path file) {
+        if (name == null && file == null) {
+            return null;
+        }
+        if (name == null || file == null) {
+            throw output.usageError(prefix + "user and " + prefix + "password-file must be specified together");
+        }
+        try {
+            return new Credentials(name, Files.readString(file).strip());
+        } catch (IOException e) {
+            throw output.usageError(prefix + "password-file is " + file + ": " + Unreadable.why(e));
         }
     }
 

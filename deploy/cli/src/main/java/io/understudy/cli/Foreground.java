@@ -9,7 +9,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import picocli.CommandLine.ExitCode;
 
 /**
@@ -123,8 +122,14 @@ public final class Foreground {
         }
     }
 
+    /** Work that may be interrupted. */
+    @FunctionalInterface
+    interface Work<T, E extends Exception> {
+        T run() throws E;
+    }
+
     /** Runs work that a signal interrupts and that reverts its changes before the exit. */
-    static <T> T interruptible(Supplier<T> work) {
+    static <T, E extends Exception> T interruptible(Work<T, E> work) throws E {
         Thread worker = Thread.currentThread();
         CountDownLatch ended = new CountDownLatch(1);
         Thread hook = new Thread(
@@ -141,7 +146,7 @@ public final class Foreground {
                 "interrupt");
         Runtime.getRuntime().addShutdownHook(hook);
         try {
-            return work.get();
+            return work.run();
         } finally {
             ended.countDown();
             try {

@@ -1,10 +1,13 @@
 package io.understudy.cli;
 
+import io.understudy.cluster.access.EtcdAccess;
 import io.understudy.local.binary.EtcdBinaries;
 import io.understudy.mirror.MirrorConfiguration;
 import io.understudy.mirror.MirrorInspector;
 import io.understudy.mirror.MirrorProcess;
 import io.understudy.mirror.auth.AuthMode;
+import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.settings.MirrorSettings;
 import io.understudy.mirror.status.MirrorLine;
 import io.understudy.mirror.status.StatusClient;
@@ -18,6 +21,7 @@ import io.understudy.mirror.verify.VerifyReport;
 import io.understudy.mirror.verify.VerifyResult;
 import io.understudy.seed.Seed;
 import io.understudy.seed.TargetSeeding;
+import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Revision;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -25,6 +29,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
@@ -153,6 +158,55 @@ final class MirrorCommand implements Callable<Integer> {
         }
         output.page(page);
         return ExitCode.OK;
+    }
+
+    @Command(
+            name = "grant",
+            description = {
+                "Create the mirror's users and roles at source and target, with the least privileges.",
+                "Names and passwords are those of the configuration; the role has the name of the user. Changes only what is"
+                        + " missing, and revokes nothing. Kafka has ACLs instead of roles: a cluster in Kafka is left out."
+            })
+    void grant(
+            @Mixin MirrorFlags.Clusters flags,
+            @Option(names = "--switchover", description = "Permit the other direction as well, as after a switchover.")
+                    boolean isBothWays) {
+        MirrorSettings.Mirror mirror = flags.mirror();
+        MirrorScope scope = mirror.scope();
+        Grants grants = new Grants(flags, flags.timeout, flags.isDryRun);
+        boolean isMarked = true;
+        if (mirror.source() instanceof MirrorSettings.Source.Etcd source) {
+            isMarked = source.marked();
+            List<EtcdAccess.Need> needs = reading(scope, isMarked);
+            grants.at(
+                    "source",
+                    source.cluster(),
+                    flags.sourceUser(),
+                    isBothWays ? both(needs, writing(scope.sourceRanges())) : needs);
+        }
+        if (mirror.target() instanceof MirrorSettings.Target.Etcd target) {
+            List<EtcdAccess.Need> needs = writing(scope.targetRanges());
+            grants.at(
+                    "target.etcd",
+                    target.cluster(),
+                    flags.targetUser(),
+                    isBothWays ? both(needs, reading(scope.reversed(), isMarked)) : needs);
+        }
+        grants.print();
+    }
+
+    private static List<EtcdAccess.Need> both(List<EtcdAccess.Need> one, List<EtcdAccess.Need> other) {
+        return Stream.concat(one.stream(), other.stream()).toList();
+    }
+
+    private static List<EtcdAccess.Need> reading(MirrorScope scope, boolean isMarked) {
+        return List.of(EtcdAccess.Need.read(scope.feedRange(isMarked)), EtcdAccess.Need.readWrite(ReservedKeys.HOMES));
+    }
+
+    private static List<EtcdAccess.Need> writing(List<KeyRange> ranges) {
+        return Stream.concat(ranges.stream(), Stream.of(ReservedKeys.RANGE))
+                .map(EtcdAccess.Need::readWrite)
+                .toList();
     }
 
     @Command(

@@ -1,6 +1,5 @@
 package io.understudy.cli;
 
-import io.understudy.config.Unreadable;
 import io.understudy.etcd.Credentials;
 import io.understudy.mirror.MirrorConfiguration;
 import io.understudy.mirror.home.Move.Way;
@@ -11,7 +10,6 @@ import io.understudy.mirror.takeover.TakeOverOptions;
 import io.understudy.seed.Seed;
 import java.io.IOException;
 import java.net.URI;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
@@ -195,12 +193,15 @@ final class MirrorFlags {
         boolean isDryRun;
 
         TakeOver connect() {
-            return new TakeOver(
-                    mirror(), sourceUser(), user("target", targetUser, targetPasswordFile, TARGET_USER), timeout);
+            return new TakeOver(mirror(), sourceUser(), targetUser(), timeout);
         }
 
         @Nullable Credentials sourceUser() {
             return user("source", sourceUser, sourcePasswordFile, SOURCE_USER);
+        }
+
+        @Nullable Credentials targetUser() {
+            return user("target", targetUser, targetPasswordFile, TARGET_USER);
         }
 
         /** Prints the steps of the command; the log goes to a file. */
@@ -211,15 +212,9 @@ final class MirrorFlags {
 
         private @Nullable Credentials user(
                 String side, @Nullable String name, @Nullable Path passwordFile, String variable) {
-            if ((name == null) != (passwordFile == null)) {
-                throw usageError("--" + side + "-user and --" + side + "-password-file must be specified together");
-            }
-            if (name != null && passwordFile != null) {
-                try {
-                    return new Credentials(name, Files.readString(passwordFile).strip());
-                } catch (IOException e) {
-                    throw usageError("--" + side + "-password-file is " + passwordFile + ": " + Unreadable.why(e));
-                }
+            Credentials given = Flags.login(this, "--" + side + "-", name, passwordFile);
+            if (given != null) {
+                return given;
             }
             String value = System.getenv(variable);
             if (value == null || value.isEmpty()) {

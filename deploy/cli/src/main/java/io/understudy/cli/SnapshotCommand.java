@@ -7,6 +7,8 @@ import io.understudy.cluster.snapshot.SnapshotDirectory;
 import io.understudy.cluster.snapshot.SnapshotException;
 import io.understudy.cluster.snapshot.SnapshotFile;
 import io.understudy.cluster.snapshot.SnapshotTaker;
+import io.understudy.cluster.snapshot.SnapshotTool;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -17,9 +19,10 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
 
 /** {@code understudy cluster snapshot}: copies of the data of a cluster in files. */
-@Command(name = "snapshot", description = "Save and list snapshots of a cluster.")
+@Command(name = "snapshot", description = "Save and list snapshots of a cluster, and verify files.")
 final class SnapshotCommand {
 
     @Command(name = "save", description = "Save and verify a snapshot, from a learner if possible.")
@@ -106,5 +109,40 @@ final class SnapshotCommand {
                                         "uploaded", file.isUploaded(),
                                         "file", file.path().toString()))
                                 .toList());
+    }
+
+    @Command(
+            name = "verify",
+            description = {
+                "Verify a snapshot file as a restore does: its hash, the pages of its database, and its revisions.",
+                "Uses the etcdutl beside the program of a configured machine, or else that of this machine. Before 3.6, it counts"
+                        + " all revisions of the keys."
+            },
+            exitCodeList = {
+                "0:the snapshot is intact",
+                "1:the snapshot is truncated, damaged or unreadable",
+                "2:usage error"
+            })
+    void verify(
+            @Parameters(paramLabel = "FILE", description = "Snapshot file.") Path file,
+            @Mixin Output output,
+            @Mixin Flags.OptionalConfiguration configuration)
+            throws IOException {
+        if (!Files.isRegularFile(file)) {
+            throw output.usageError(file + ": no such file");
+        }
+        SnapshotTool.Contents contents = SnapshotTool.of(
+                        configuration.file == null
+                                ? List.of()
+                                : ClusterSettings.load(configuration.file, System.getenv(), configuration.values)
+                                        .machines())
+                .verify(file);
+        output.row(Output.cells(
+                "revision", contents.revision(),
+                "keys", contents.keys(),
+                "bytes", Files.size(file),
+                "hash", contents.hash(),
+                "version", contents.version(),
+                "file", file.toString()));
     }
 }

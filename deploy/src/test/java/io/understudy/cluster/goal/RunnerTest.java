@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.understudy.cluster.machine.MachineSettings;
+import io.understudy.cluster.machine.Machines;
 import io.understudy.cluster.machine.ManualMachines;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.machine.NoMachines;
@@ -251,6 +252,48 @@ final class RunnerTest {
         assertThat(orders).containsExactly("stop m2", "start m2");
     }
 
+    /** Else the next change is refused until someone removes it. */
+    @Test
+    void anAbortedAddLeavesNoLearner() throws Exception {
+        List<MemberFacts> listed = new ArrayList<>(facts().members());
+        MemberSpec place = FactsFixture.place(4);
+        Membership membership = new Moves() {
+            @Override
+            public MemberId addLearner(List<URI> peerUrls) {
+                listed.add(FactsFixture.withNeverStarted(facts(), Role.LEARNER, peerUrls.get(0))
+                        .members()
+                        .get(3));
+                return listed.get(3).id();
+            }
+
+            @Override
+            public void remove(MemberId member) {
+                listed.removeIf(each -> each.id().equals(member));
+            }
+        };
+        Machines interrupting = new NoMachines() {
+            @Override
+            public void join(MemberSpec member, String initialCluster) {
+                Thread.currentThread().interrupt();
+            }
+        };
+        Runner runner = new Runner(
+                patience -> new ClusterFacts(new ClusterId(7), listed, true, List.of(), FactsFixture.STARTED),
+                new StepWork(membership, interrupting),
+                OperationTimeouts.DEFAULT,
+                RunListener.NONE);
+
+        assertThatThrownBy(() -> runner.run(new AddMember(place, true))).isInstanceOf(InterruptedException.class);
+        assertThat(listed).hasSize(4);
+        Outcome outcome = runner.abort();
+
+        assertThat(listed).hasSize(3);
+        assertThat(outcome).isInstanceOfSatisfying(Outcome.Failed.class, failed -> {
+            assertThat(failed.isUndone()).isTrue();
+            assertThat(failed.why()).isEqualTo("interrupted; it was removed again");
+        });
+    }
+
     private Outcome run(Goal goal) throws InterruptedException {
         StepWork work = new StepWork(new Moves(), new ManualMachines(List.of(), line -> {}));
         return new Runner(patience -> facts(), work, OperationTimeouts.DEFAULT, RunListener.NONE).run(goal);
@@ -277,7 +320,7 @@ final class RunnerTest {
         return new ClusterFacts(new ClusterId(7), members, true, List.of(), FactsFixture.STARTED);
     }
 
-    private final class Moves implements Membership {
+    private class Moves implements Membership {
         @Override
         public void moveLeader(MemberId to) {
             if (isBroken) {

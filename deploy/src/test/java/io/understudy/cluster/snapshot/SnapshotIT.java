@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.cli.Commands;
 import io.understudy.cluster.machine.LocalControl;
 import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.machine.Machines;
@@ -24,10 +27,13 @@ import io.understudy.local.process.Command;
 import io.understudy.local.process.FreePorts;
 import io.understudy.local.process.LocalProcesses;
 import io.understudy.vocabulary.ClusterId;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.security.MessageDigest;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -53,12 +59,16 @@ final class SnapshotIT {
 
     private static final Duration PATIENCE = Duration.ofSeconds(10);
     private static final int KEYS = 20;
+    private static final int PAGE = 4096;
+    private static final ObjectMapper JSON = new ObjectMapper();
 
     @TempDir
     private Path folder;
 
     private final EtcdBinaries binaries = EtcdBinaries.find();
     private final SnapshotTool tool = SnapshotTool.of(binaries);
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
     private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
     private LocalEtcd source;
     private EtcdConnections connections;
@@ -213,6 +223,56 @@ final class SnapshotIT {
         assertThatThrownBy(() -> Digest.require(file)).hasMessageContaining("is damaged");
         Files.write(file, Arrays.copyOf(bytes, bytes.length - 1));
         assertThatThrownBy(() -> Digest.require(file)).hasMessageContaining("is truncated");
+    }
+
+    @Test
+    void verifiesAFileAsEtcdutlDoes() throws Exception {
+        source.etcdctl("put", "key", "value");
+        SnapshotTaker.Taken taken =
+                taker().take(facts(), new SnapshotDirectory(folder.resolve("snapshots")), Instant.now());
+        Path file = taken.file().path();
+        JsonNode status = JSON.readTree(Command.of(
+                        List.of(tool.program().toString(), "snapshot", "status", file.toString(), "--write-out=json"))
+                .run(PATIENCE));
+
+        assertThat(verify(file)).isZero();
+        JsonNode result = JSON.readTree(out.toString());
+        assertThat(result.path("revision").asLong())
+                .isEqualTo(status.path("revision").asLong())
+                .isEqualTo(2);
+        assertThat(result.path("keys").asLong())
+                .isEqualTo(status.path("totalKey").asLong());
+        assertThat(result.path("bytes").asLong())
+                .as("with its digest")
+                .isEqualTo(status.path("totalSize").asLong() + 32);
+        assertThat(Long.parseLong(result.path("hash").asText(), 16))
+                .isEqualTo(status.path("hash").asLong());
+        assertThat(result.path("version").asText())
+                .isEqualTo(status.path("version").asText());
+
+        byte[] bytes = Files.readAllBytes(file);
+        Files.write(file, Arrays.copyOf(bytes, bytes.length - 32));
+        assertThat(verify(file)).isEqualTo(1);
+        assertThat(err.toString()).contains("truncated, or has no digest").hasLineCount(1);
+        assertThat(JSON.readTree(out.toString()).path("status").asInt()).isEqualTo(1);
+
+        // Every page but the two meta pages, under a digest that matches.
+        Arrays.fill(bytes, 2 * PAGE, bytes.length - 32, (byte) 0xFF);
+        MessageDigest digest = MessageDigest.getInstance("SHA-256");
+        digest.update(bytes, 0, bytes.length - 32);
+        System.arraycopy(digest.digest(), 0, bytes, bytes.length - 32, 32);
+        Files.write(file, bytes);
+        assertThat(verify(file)).isEqualTo(1);
+        assertThat(err.toString()).contains(file.toString()).hasLineCount(1);
+    }
+
+    private int verify(Path file) {
+        out.getBuffer().setLength(0);
+        err.getBuffer().setLength(0);
+        return Commands.understudy()
+                .setOut(new PrintWriter(out, true))
+                .setErr(new PrintWriter(err, true))
+                .execute("cluster", "snapshot", "verify", file.toString(), "--output", "json");
     }
 
     @Test

@@ -1,5 +1,6 @@
 package io.understudy.cluster.run;
 
+import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.membership.OutcomeUnknownException;
 import io.understudy.cluster.membership.RefusedException;
 import io.understudy.cluster.observe.ClusterFacts;
@@ -84,8 +85,8 @@ public final class Runner {
 
     private String begun = "";
     private String noted = "";
-    /** Whether this run added a member. */
-    private boolean hasBroughtIn;
+    /** The place of the member that this run added or started; null for none. */
+    private @Nullable MemberSpec newcomer;
 
     public Runner(ClusterObserver observer, StepWork work, OperationTimeouts patience, RunListener listener) {
         this(observer, work, patience, listener, (step, facts) -> Permission.GRANTED);
@@ -205,6 +206,9 @@ public final class Runner {
                     .log("step started");
         }
         boolean isKnown = true;
+        if (next.step() instanceof Step.AddLearner || next.step() instanceof Step.Join) {
+            newcomer = next.step().place().orElseThrow();
+        }
         try {
             work.begin(next.step(), facts);
         } catch (RefusedException e) {
@@ -233,7 +237,6 @@ public final class Runner {
             return false;
         }
         work.finish(next.step(), facts);
-        hasBroughtIn |= next.step() instanceof Step.AddLearner || next.step() instanceof Step.Join;
         Duration took = Duration.ofNanos(System.nanoTime() - began);
         LOG.atInfo()
                 .addKeyValue("step", next.action())
@@ -269,11 +272,31 @@ public final class Runner {
                 .addKeyValue("cause", why)
                 .log("step failed");
         // An earlier learner is not removed, however slow it is.
-        if (!goal.undoes(next.step()) || (next.step() instanceof Step.CatchUp && !hasBroughtIn)) {
+        if (!goal.undoes(next.step()) || (next.step() instanceof Step.CatchUp && newcomer == null)) {
             return new Outcome.Failed(why, false);
         }
+        return undo(next.step(), why);
+    }
+
+    /** Removes a learner that an interrupted run added or started. Its goal is not reached. */
+    public Outcome abort() throws InterruptedException {
+        String why = "interrupted";
+        @Nullable MemberSpec added = newcomer;
+        if (added == null) {
+            return new Outcome.Failed(why, false);
+        }
+        Optional<ClusterFacts> seen = look();
+        if (seen.isEmpty()) {
+            return new Outcome.Failed(
+                    why + "; " + added.name() + " may still be a member: run the command again", false);
+        }
+        Optional<MemberFacts> left = seen.get().at(added).filter(member -> !member.isVoter());
+        return left.isPresent() ? undo(new Step.Join(added, left.get().id()), why) : new Outcome.Failed(why, false);
+    }
+
+    private Outcome undo(Step step, String why) throws InterruptedException {
         listener.notes("undoing: " + why);
-        Optional<String> kept = rollback.undo(next.step());
+        Optional<String> kept = rollback.undo(step);
         return kept.isEmpty()
                 ? new Outcome.Failed(why + "; it was removed again", true)
                 : new Outcome.Failed(why + "; it is still a member: " + kept.get(), false);

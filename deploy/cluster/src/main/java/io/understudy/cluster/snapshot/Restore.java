@@ -48,17 +48,12 @@ public final class Restore {
      * @throws SnapshotException the snapshot is damaged, a member runs or could not start, or there is data already; nothing was made then
      */
     public void restore(Path snapshot, List<MachineSettings> machines, String token, OptionalLong bump) {
-        try {
-            Digest.require(snapshot);
-        } catch (IOException e) {
-            throw new SnapshotException("cannot read snapshot " + snapshot, e);
-        }
-        restore(snapshot, machines, token, bump, true);
+        restore(snapshot, tool.verify(snapshot), machines, token, bump, true);
     }
 
     /** Does the same from a member's copied database, see {@link #restore(Path, List, String, OptionalLong)}. */
     public void restoreDatabase(Path database, List<MachineSettings> machines, String token, OptionalLong bump) {
-        restore(database, machines, token, bump, false);
+        restore(database, tool.contents(database), machines, token, bump, false);
     }
 
     /**
@@ -72,11 +67,15 @@ public final class Restore {
     }
 
     private void restore(
-            Path snapshot, List<MachineSettings> machines, String token, OptionalLong bump, boolean hasDigest) {
+            Path snapshot,
+            SnapshotTool.Contents contents,
+            List<MachineSettings> machines,
+            String token,
+            OptionalLong bump,
+            boolean hasDigest) {
         machines.forEach(this::requireNothingThere);
-        SnapshotTool.Contents contents = tool.contents(snapshot);
         progress.accept("snapshot " + snapshot + " is intact: revision " + contents.revision() + ", "
-                + Counted.of(contents.keys(), "key with its history", "keys with their history"));
+                + Counted.of(contents.keys(), "key"));
         Founding cluster = new Founding(
                 machines.stream().map(MachineSettings::member).toList(),
                 token,

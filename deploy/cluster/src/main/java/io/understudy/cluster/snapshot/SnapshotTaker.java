@@ -201,8 +201,7 @@ public final class SnapshotTaker {
             Files.createDirectories(directory.path());
             try {
                 stream(address, part);
-                Digest.require(part);
-                SnapshotTool.Contents contents = tool.contents(part);
+                SnapshotTool.Contents contents = tool.verify(part);
                 Files.move(part, file, StandardCopyOption.ATOMIC_MOVE);
                 force(directory.path());
                 Duration took = Duration.ofNanos(System.nanoTime() - began);

@@ -10,6 +10,7 @@ import io.understudy.local.binary.ProgramVersion;
 import io.understudy.local.process.Command;
 import io.understudy.local.process.CommandFailedException;
 import java.io.File;
+import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,6 +18,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -30,14 +32,17 @@ public record SnapshotTool(Path program) {
     private static final Duration DEADLINE = Duration.ofMinutes(10);
     private static final ProgramVersion WITHOUT_ETCDCTL = new ProgramVersion(3, 6, 0);
     private static final ObjectMapper JSON = new ObjectMapper();
+    private static final Pattern GO_STACK_TRACE = Pattern.compile("(?s)\\s+goroutine \\d+ .*");
 
     /**
      * The content of a snapshot.
      *
      * @param revision its last revision
-     * @param keys number of keys, counting all their revisions
+     * @param keys number of keys; etcdutl before 3.6 counts all their revisions
+     * @param hash CRC-32C of its buckets, in hexadecimal as etcdutl prints it
+     * @param version storage version; empty before 3.6
      */
-    public record Contents(long revision, long keys) {}
+    public record Contents(long revision, long keys, String hash, String version) {}
 
     /** Returns this machine's tool. With {@code etcdutl} on PATH, as in the container image, no other program is needed. */
     private static SnapshotTool find() {
@@ -93,6 +98,20 @@ public record SnapshotTool(Path program) {
     }
 
     /**
+     * Verifies a snapshot as a restore does: its digest, the pages of its database, and its revisions.
+     *
+     * @throws SnapshotException it is truncated, damaged or unreadable
+     */
+    public Contents verify(Path file) {
+        try {
+            Digest.require(file);
+        } catch (IOException e) {
+            throw new SnapshotException("cannot read snapshot " + file, e);
+        }
+        return contents(file);
+    }
+
+    /**
      * Reads a snapshot, or the database of a stopped member.
      *
      * @throws SnapshotException it is unreadable
@@ -102,8 +121,15 @@ public record SnapshotTool(Path program) {
             JsonNode status = JSON.readTree(
                     run(List.of(program.toString(), "snapshot", "status", file.toString(), "--write-out=json")));
             return new Contents(
-                    status.path("revision").asLong(), status.path("totalKey").asLong());
-        } catch (CommandFailedException | JsonProcessingException e) {
+                    status.path("revision").asLong(),
+                    status.path("totalKey").asLong(),
+                    Long.toHexString(status.path("hash").asLong()),
+                    status.path("version").asText());
+        } catch (CommandFailedException e) {
+            // bbolt panics on a damaged page: keep the reason without the stack trace.
+            throw new SnapshotException(
+                    GO_STACK_TRACE.matcher(e.getMessage()).replaceFirst("").replace("\n", "; "), null);
+        } catch (JsonProcessingException e) {
             throw new SnapshotException(program + " cannot read snapshot " + file, e);
         }
     }
