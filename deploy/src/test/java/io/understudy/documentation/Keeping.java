@@ -57,9 +57,11 @@ record Keeping(String document, String beginning, List<String> by) {
             docs/install.md | kubectl kustomize | KubernetesManifestsTest "kubectl"; unchecked: what is rendered is checked, but applied to no cluster
             docs/install.md | listen: 0.0.0.0:2379 | gateway
             docs/install.md | mkdir | self-check "read_at gateway"; unchecked: needs an engine and the images of others
+            docs/install.md | mvn -B -Prelease package | maven; packages "-Prelease"
             docs/install.md | mvn -B package | maven
             docs/install.md | resources: [../production] | yaml; KubernetesManifestsTest "theOverlayThatTheReadmeShowsIsRendered"
             docs/install.md | resources: [../supervised] | KubernetesManifestsTest "theOverlayWithSupervisorsThatTheReadmeShowsIsRendered"
+            docs/install.md | sudo apt install | packages "dpkg --install"
             docs/install.md | sudo systemctl | InstallIT "systemd-analyze"; systemd "systemctl start understudy-supervisor"
             docs/install.md | tar xf | InstallIT "install.sh"
 

@@ -96,7 +96,7 @@ final class ForeignClusterTest {
     }
 
     @Test
-    void aMemberWhoseUnitHasOtherDataIsNotStarted() {
+    void aMemberWithAUnitOfOtherDataIsNotStarted() {
         directories.programFailure = Optional.of("unit etcd.service has --data-dir /other in ExecStart");
         assertThatThrownBy(() -> restore()
                         .run(Set.of("m4"), machines.stream().map(this::remains).toList()))

@@ -86,7 +86,7 @@ final class LogExplanationIT {
     }
 
     @Test
-    void oneWhosePortIsTaken() throws IOException {
+    void oneWithATakenPort() throws IOException {
         URI url = learner.clientUrl();
         learner.stop();
         try (ServerSocket taken = new ServerSocket(url.getPort(), 1, InetAddress.getByName(url.getHost()))) {
