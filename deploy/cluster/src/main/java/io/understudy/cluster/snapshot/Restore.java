@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
@@ -45,15 +46,16 @@ public final class Restore {
      * @param machines all of the new cluster's voters
      * @param token distinguishes the new cluster from the one that the snapshot is of
      * @param bump by how much revisions are moved ahead; 0 for not at all, empty for {@link #bump}
-     * @throws SnapshotException the snapshot is damaged, a member runs or could not start, or there is data already; nothing was made then
+     * @throws SnapshotException the snapshot is damaged, a member runs or could not start, or there is data already;
+     *     nothing was made then
      */
     public void restore(Path snapshot, List<MachineSettings> machines, String token, OptionalLong bump) {
-        restore(snapshot, tool.verify(snapshot), machines, token, bump, true);
+        restore(snapshot, tool::verify, machines, token, bump, true);
     }
 
     /** Does the same from a member's copied database, see {@link #restore(Path, List, String, OptionalLong)}. */
     public void restoreDatabase(Path database, List<MachineSettings> machines, String token, OptionalLong bump) {
-        restore(database, tool.contents(database), machines, token, bump, false);
+        restore(database, tool::contents, machines, token, bump, false);
     }
 
     /**
@@ -68,12 +70,13 @@ public final class Restore {
 
     private void restore(
             Path snapshot,
-            SnapshotTool.Contents contents,
+            Function<Path, SnapshotTool.Contents> check,
             List<MachineSettings> machines,
             String token,
             OptionalLong bump,
             boolean hasDigest) {
         machines.forEach(this::requireNothingThere);
+        SnapshotTool.Contents contents = check.apply(snapshot);
         progress.accept("snapshot " + snapshot + " is intact: revision " + contents.revision() + ", "
                 + Counted.of(contents.keys(), "key"));
         Founding cluster = new Founding(
