@@ -87,15 +87,16 @@ final class LogExplanationIT {
 
     @Test
     void oneWithATakenPort() throws IOException {
-        URI url = learner.clientUrl();
         learner.stop();
-        try (ServerSocket taken = new ServerSocket(url.getPort(), 1, InetAddress.getByName(url.getHost()))) {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            learner.arguments("--listen-client-urls=http://127.0.0.1:" + taken.getLocalPort());
+
             learner.launch();
 
             await().atMost(Duration.ofSeconds(30)).until(() -> !learner.isAlive());
             assertThat(taken.isBound()).isTrue();
         }
-        MemberSpec member = new MemberSpec(learner.name(), List.of(), List.of(url));
+        MemberSpec member = new MemberSpec(learner.name(), List.of(), List.of(learner.clientUrl()));
         Machines machines = new NoMachines() {
             @Override
             public List<String> endOfLog(MemberSpec of) {
