@@ -41,7 +41,7 @@ final class GatewayCommand implements Callable<Integer> {
                 settings.closeTimeout().plus(CLOSE_MARGIN));
     }
 
-    /** The source as root. */
+    /** Flags of {@code gateway grant}. */
     static final class Grant extends Output {
 
         @Mixin

@@ -265,7 +265,9 @@ public final class EtcdAccess implements AutoCloseable {
                     throw new IllegalStateException(side + " failed", e.getCause());
                 }
                 last = failure;
-                if (failure.getStatus().getCode() != Status.Code.UNAVAILABLE) {
+                Status.Code code = failure.getStatus().getCode();
+                // A member that hangs does not refuse the connection. What it may have done, the next run finds.
+                if (code != Status.Code.UNAVAILABLE && code != Status.Code.DEADLINE_EXCEEDED) {
                     throw failure;
                 }
             } catch (InterruptedException e) {
