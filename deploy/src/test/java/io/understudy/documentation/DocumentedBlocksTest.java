@@ -239,7 +239,7 @@ final class DocumentedBlocksTest {
                 .redirectErrorStream(true)
                 .start();
         String output = new String(bash.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(bash.waitFor(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(bash.waitFor(60, TimeUnit.SECONDS)).isTrue();
         List<String> problems = new ArrayList<>(output.lines().toList());
         return bash.exitValue() == 0 && problems.isEmpty() ? "" : output + bash.exitValue();
     }

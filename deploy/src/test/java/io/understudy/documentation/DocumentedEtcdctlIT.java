@@ -118,7 +118,7 @@ final class DocumentedEtcdctlIT {
         line.addAll(arguments);
         Process etcdctl = new ProcessBuilder(line).redirectErrorStream(true).start();
         String output = new String(etcdctl.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(etcdctl.waitFor(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(etcdctl.waitFor(60, TimeUnit.SECONDS)).isTrue();
         return output;
     }
 }

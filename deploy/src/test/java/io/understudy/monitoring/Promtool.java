@@ -52,7 +52,7 @@ final class Promtool {
                 .redirectInput(input.toFile())
                 .redirectOutput(output.toFile())
                 .start();
-        if (!process.waitFor(30, TimeUnit.SECONDS)) {
+        if (!process.waitFor(60, TimeUnit.SECONDS)) {
             process.destroyForcibly();
             throw new AssertionError("promtool takes too long");
         }
