@@ -1,5 +1,7 @@
 package io.understudy.cli;
 
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.util.Set;
 import picocli.CommandLine;
 
@@ -11,6 +13,12 @@ public final class Commands {
     /** One for a single parse. */
     public static CommandLine understudy() {
         return Understudy.commandLine();
+    }
+
+    /** Runs a command with both outputs there, and returns its exit status. */
+    public static int run(StringWriter out, String... arguments) {
+        PrintWriter both = new PrintWriter(out, true);
+        return Understudy.run(both, both, arguments);
     }
 
     /** Former names of flags. */

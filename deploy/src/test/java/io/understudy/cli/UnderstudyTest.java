@@ -50,7 +50,7 @@ final class UnderstudyTest {
     @ParameterizedTest
     @CsvSource({"cluster, restore,", "mirror, init-target, 1000000000"})
     void aRestoredClusterIsAheadOfAllClients(String group, String name, String byDefault) {
-        CommandLine command = Understudy.commandLine()
+        CommandLine command = Understudy.commandLine(group, name)
                 .getSubcommands()
                 .get(group)
                 .getSubcommands()
@@ -208,7 +208,8 @@ final class UnderstudyTest {
         for (String example : CommandModel.examples(command.getCommandSpec())) {
             String[] words = example.split(" ", -1);
             assertThat(words[0]).isEqualTo("understudy");
-            var unused = Understudy.commandLine().parseArgs(Arrays.copyOfRange(words, 1, words.length));
+            String[] arguments = Arrays.copyOfRange(words, 1, words.length);
+            var unused = Understudy.commandLine(arguments).parseArgs(arguments);
         }
     }
 

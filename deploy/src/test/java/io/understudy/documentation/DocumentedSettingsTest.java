@@ -8,7 +8,6 @@ import io.understudy.config.Setting;
 import io.understudy.gateway.GatewaySettings;
 import io.understudy.mirror.MirrorConfiguration;
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -142,10 +141,7 @@ final class DocumentedSettingsTest {
         StringWriter out = new StringWriter();
         try {
             Path file = Files.writeString(folder.resolve("settings.yaml"), yaml + value.strip() + "\n");
-            var unused = Commands.understudy()
-                    .setOut(new PrintWriter(out, true))
-                    .setErr(new PrintWriter(out, true))
-                    .execute("config", "check", "--kind=" + kind, file.toString());
+            var unused = Commands.run(out, "config", "check", "--kind=" + kind, file.toString());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.understudy.cli.Commands;
-import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -47,16 +46,13 @@ final class LostQuorumRepairIT {
     }
 
     private static int repair(StringWriter text, SupervisedCluster cluster) {
-        PrintWriter both = new PrintWriter(text, true);
-        return Commands.understudy()
-                .setOut(both)
-                .setErr(both)
-                .execute(
-                        "cluster",
-                        "repair",
-                        "--take-over",
-                        "--yes",
-                        "--supervisors=http://127.0.0.1:1",
-                        "--config=" + cluster.file());
+        return Commands.run(
+                text,
+                "cluster",
+                "repair",
+                "--take-over",
+                "--yes",
+                "--supervisors=http://127.0.0.1:1",
+                "--config=" + cluster.file());
     }
 }
