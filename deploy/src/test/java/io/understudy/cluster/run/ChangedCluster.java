@@ -1,5 +1,8 @@
 package io.understudy.cluster.run;
 
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.KVGrpc;
+import io.etcd.jetcd.api.PutRequest;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.membership.EtcdMembership;
@@ -9,6 +12,7 @@ import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.observe.UnobservableException;
 import io.understudy.cluster.plan.Goal;
 import io.understudy.cluster.plan.Plan.Planned;
+import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdConnections;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.local.etcd.EtcdMember;
@@ -20,7 +24,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 
 /** A real cluster with everything that changes it, and a writer beside. */
@@ -33,6 +39,8 @@ final class ChangedCluster implements AutoCloseable {
             Duration.ofSeconds(10),
             Duration.ofSeconds(30),
             Duration.ofSeconds(30));
+
+    private static final int AT_ONCE = 100;
 
     final LocalEtcd etcd;
     final ProcessMachines machines;
@@ -127,6 +135,20 @@ final class ChangedCluster implements AutoCloseable {
                     }
                 })
                 .run(goal);
+    }
+
+    /** Puts a key as often, with several requests under way. */
+    void put(int times) {
+        PutRequest put =
+                PutRequest.newBuilder().setKey(ByteString.copyFromUtf8("key")).build();
+        Endpoint leader = Endpoint.of(etcd.leader().clientUrl());
+        for (int left = times; left > 0; left -= AT_ONCE) {
+            CompletableFuture.allOf(Stream.generate(
+                                    () -> connections.call(leader, KVGrpc.getPutMethod(), put, PATIENCE.request()))
+                            .limit(Math.min(left, AT_ONCE))
+                            .toArray(CompletableFuture[]::new))
+                    .join();
+        }
     }
 
     WriterBeside writer() {

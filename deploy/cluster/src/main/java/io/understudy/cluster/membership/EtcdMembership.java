@@ -52,6 +52,12 @@ public final class EtcdMembership implements Membership {
 
     private static final Logger LOG = LoggerFactory.getLogger(EtcdMembership.class);
 
+    /** A list of alarms: the only read that etcd appends to the Raft log. Every alarm permits it. */
+    public static final AlarmRequest ENTRY = AlarmRequest.getDefaultInstance();
+
+    /** Time of waiting for a member before {@link #ENTRY} is sent, again and again. */
+    public static final Duration IDLE = Duration.ofSeconds(3);
+
     /** Maximum age of the caller's observation; another one would wait for members that hang. */
     private static final Duration RECENT = Duration.ofSeconds(2);
 
@@ -151,6 +157,11 @@ public final class EtcdMembership implements Membership {
                 .setAlarmValue(alarm.kind().equals("CORRUPT") ? CORRUPT : AlarmType.NOSPACE_VALUE)
                 .build();
         send("disarm", voterOtherThan(null), MaintenanceGrpc.getAlarmMethod(), request);
+    }
+
+    @Override
+    public void appendEntry() throws RefusedException, OutcomeUnknownException {
+        send("append-entry", ClusterFacts::leader, MaintenanceGrpc.getAlarmMethod(), ENTRY, PATIENCE);
     }
 
     private <Q, A> A send(

@@ -41,4 +41,10 @@ public interface Membership {
     default void disarm(Alarm alarm) throws RefusedException, OutcomeUnknownException {
         throw new UnsupportedOperationException();
     }
+
+    /**
+     * Appends an entry without effect to the Raft log. A member of etcd 3.6 or later that received a snapshot beyond
+     * index 5000 serves no client before it has applied an entry, which does not come in an idle cluster.
+     */
+    default void appendEntry() throws RefusedException, OutcomeUnknownException {}
 }

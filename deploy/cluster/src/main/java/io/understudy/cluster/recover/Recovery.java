@@ -5,6 +5,7 @@ import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.machine.Machines;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.machine.ProcessKind;
+import io.understudy.cluster.membership.EtcdMembership;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.run.LogExplanation;
@@ -17,6 +18,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
@@ -433,9 +435,17 @@ public final class Recovery {
     }
 
     private ClusterFacts await(Predicate<ClusterFacts> wanted, String otherwise) {
+        AtomicLong idleUntil = new AtomicLong(System.nanoTime() + EtcdMembership.IDLE.toNanos());
         return Waiting.until(
                 patience,
-                () -> survey.look().filter(wanted),
+                () -> {
+                    Optional<ClusterFacts> seen = survey.look();
+                    if (seen.filter(wanted).isEmpty() && System.nanoTime() > idleUntil.get()) {
+                        seen.ifPresent(survey::appendEntry);
+                        idleUntil.set(System.nanoTime() + EtcdMembership.IDLE.toNanos());
+                    }
+                    return seen.filter(wanted);
+                },
                 () -> new RecoveryException(
                         otherwise + " after " + patience.toSeconds() + " s; see the logs"
                                 + LogExplanation.ofExited(control.places(), control),

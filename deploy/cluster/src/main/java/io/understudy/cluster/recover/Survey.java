@@ -7,7 +7,9 @@ import io.understudy.cluster.machine.DataDirectory;
 import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.machine.Machines;
 import io.understudy.cluster.machine.ProcessKind;
+import io.understudy.cluster.membership.EtcdMembership;
 import io.understudy.cluster.membership.Hashes;
+import io.understudy.cluster.membership.Membership;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.ClusterObserver;
 import io.understudy.cluster.observe.MemberFacts;
@@ -285,6 +287,16 @@ public record Survey(
                                 + "; see its log"
                                 + LogExplanation.ofExited(List.of(machine.member()), control),
                         null));
+    }
+
+    /** See {@link Membership#appendEntry}. */
+    void appendEntry(ClusterFacts facts) {
+        facts.leader()
+                .flatMap(leader -> machines.stream()
+                        .filter(machine -> machine.name().equals(leader.name()))
+                        .findFirst())
+                .ifPresent(leader -> call(connections.call(
+                        endpoint(leader), MaintenanceGrpc.getAlarmMethod(), EtcdMembership.ENTRY, patience)));
     }
 
     private Attempt<Hashes.Hash> hash(MachineSettings machine, Revision revision) {

@@ -1,6 +1,7 @@
 package io.understudy.cluster.run;
 
 import io.understudy.cluster.machine.MemberSpec;
+import io.understudy.cluster.membership.EtcdMembership;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.ClusterObserver;
 import io.understudy.cluster.observe.MemberAnswer;
@@ -44,6 +45,7 @@ final class StepWatch {
         @Nullable ClusterFacts now = null;
         Deadline good = Deadline.in(Duration.ZERO);
         boolean isComing = false;
+        Deadline idle = Deadline.in(EtcdMembership.IDLE);
         while (!deadline.isOver()) {
             try {
                 if (now == null || good.isOver() || !isComing) {
@@ -69,6 +71,10 @@ final class StepWatch {
             } else if (gone.isOver()) {
                 throw new StepFailedException(
                         starting.get().name() + " exited during startup" + work.endOfLog(starting.get()));
+            }
+            if (starting.isPresent() && idle.isOver()) {
+                work.appendEntry();
+                idle = Deadline.in(EtcdMembership.IDLE);
             }
             deadline.pause(patience.between(System.nanoTime() - beganNanos));
         }

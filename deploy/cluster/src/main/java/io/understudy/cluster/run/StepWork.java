@@ -24,9 +24,13 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Executes a step once: sends its requests to the cluster, starts and stops processes. */
 public final class StepWork {
+
+    private static final Logger LOG = LoggerFactory.getLogger(StepWork.class);
 
     private static final Duration STOP = Duration.ofSeconds(30);
     private static final Duration BETWEEN = Duration.ofMillis(50);
@@ -313,6 +317,15 @@ public final class StepWork {
 
     void remove(MemberId member) throws RefusedException, OutcomeUnknownException {
         membership.remove(member);
+    }
+
+    /** See {@link Membership#appendEntry}. */
+    void appendEntry() {
+        try {
+            membership.appendEntry();
+        } catch (RefusedException | OutcomeUnknownException e) {
+            LOG.atDebug().addKeyValue("cause", e.getMessage()).log("entry not appended");
+        }
     }
 
     boolean isRunning(MemberSpec member) {
