@@ -16,6 +16,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.cluster.machine.DataDirectory;
 import io.understudy.cluster.machine.LocalControl;
 import io.understudy.cluster.machine.MachineSettings;
+import io.understudy.cluster.machine.Machines;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.machine.OwnMachines;
 import io.understudy.cluster.machine.ProcessKind;
@@ -36,6 +37,8 @@ import io.understudy.local.process.FreePorts;
 import io.understudy.local.process.LocalProcesses;
 import java.io.File;
 import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -53,9 +56,12 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -133,6 +139,10 @@ final class RecoveryIT {
     void end() {
         machines.forEach(machine -> control.process(machine).kill());
         connections.close();
+    }
+
+    @AfterEach
+    void free() {
         ports.close();
     }
 
@@ -211,20 +221,82 @@ final class RecoveryIT {
     }
 
     @Test
-    void aRestoreFromALearnerThatIsKilledAfterEachStepIsCompletedByTheNext() {
+    void aRestoreFromALearnerThatIsKilledAfterEachStepIsCompletedByTheNext() throws IOException {
+        Set<String> uninterrupted = endOfRestore(new AtomicInteger(Integer.MAX_VALUE));
+        assertThat(uninterrupted).contains("m1", "m2", "m3", "m4.old");
+        int step = -1;
+        AtomicInteger left;
+        do {
+            left = new AtomicInteger(++step);
+            assertThat(endOfRestore(left)).as("killed at step %d", step).isEqualTo(uninterrupted);
+        } while (left.get() < 0);
+        assertThat(step).isGreaterThan(12);
+    }
+
+    /**
+     * Returns the directories after a restore and, if it was killed, another run of the same command. Data of an
+     * incomplete attempt is left out.
+     *
+     * @param left steps with effects until it is killed
+     */
+    private Set<String> endOfRestore(AtomicInteger left) throws IOException {
         found(3, 1);
         put("before", "acknowledged", 0);
         awaitLearner();
         List.of(0, 1, 2).forEach(this::wipe);
-        assertThat(killedAfterEachStep(Set.of("m4"))).isGreaterThan(5);
+        printed.clear();
+        Survey own = survey;
+        AtomicBoolean isBegun = new AtomicBoolean();
+        Runnable step = () -> {
+            if (isBegun.get() && left.getAndDecrement() <= 0) {
+                dies();
+            }
+        };
+        survey = new Survey(own.observer(), orders(step), machines, connections, LOOK);
+        try {
+            assertThat(recovery(
+                                    question -> {
+                                        step.run();
+                                        isBegun.set(true);
+                                        return true;
+                                    },
+                                    line -> step.run())
+                            .run(Set.of()))
+                    .isTrue();
+        } catch (IllegalStateException e) {
+            assertThat(e).hasMessage("killed");
+            survey = own;
+            assertThat(recovery(question -> true).run(Set.of())).isTrue();
+        }
+
+        assertThat(printed).contains("next: understudy cluster add m4 --promote never");
         assertThat(etcdctl(1, "get", "before")).contains("acknowledged");
         awaitHealthy(3);
-        // With enough restored members the next run starts these, and the learner is neither needed nor stopped.
-        Path copy = folder.resolve("m4.recovery");
-        assertThat(survey.kept().contains(copy)).isEqualTo(Files.exists(copy));
-        if (here.isRunning(machines.get(3).member()).orElseThrow()) {
-            assertThat(printed).anyMatch(line -> line.startsWith("m4 has data of another cluster and is left alone"));
+        assertThat(here.isRunning(machines.get(3).member())).contains(false);
+        end();
+        try (Stream<Path> all = Files.list(folder)) {
+            List<Path> directories = all.filter(Files::isDirectory).toList();
+            directories.forEach(Folders::delete);
+            return directories.stream()
+                    .map(path -> path.getFileName().toString().replaceFirst("-.*", ""))
+                    .filter(name -> !name.matches("m[123]\\.old"))
+                    .collect(Collectors.toSet());
         }
+    }
+
+    /** The machines, with an action before each order to them. */
+    private Machines orders(Runnable before) {
+        return (Machines) Proxy.newProxyInstance(
+                Machines.class.getClassLoader(), new Class<?>[] {Machines.class}, (proxy, method, arguments) -> {
+                    if (method.getReturnType() == void.class) {
+                        before.run();
+                    }
+                    try {
+                        return method.invoke(here, arguments);
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                });
     }
 
     /** Returns the number of runs; each is killed one step later than the one before. */
@@ -331,21 +403,26 @@ final class RecoveryIT {
         put("last", "acknowledged", 0);
         await().until(() -> etcdctl(3, "get", "last", "--consistency=s").contains("acknowledged"));
         List.of(0, 1, 2).forEach(this::wipe);
-        List<Boolean> running = new ArrayList<>();
 
-        assertThat(recovery(step -> true, line -> {
+        assertThatThrownBy(() -> recovery(step -> true, line -> {
                             if (line.startsWith("a new cluster serves")) {
-                                running.add(
-                                        here.isRunning(machines.get(3).member()).orElseThrow());
+                                dies();
                             }
                         })
                         .run(Set.of()))
-                .isTrue();
+                .hasMessage("killed");
 
-        assertThat(running).containsExactly(true);
+        assertThat(here.isRunning(machines.get(3).member())).contains(true);
         assertThat(etcdctl(0, "get", "last")).contains("acknowledged");
         awaitHealthy(3);
+        assertThat(folder).isDirectoryNotContaining("glob:**/m4.old-*");
+        assertThat(folder).isDirectoryContaining("glob:**/m4.recovery");
+
+        assertThat(recovery(step -> true).run(Set.of())).isTrue();
+
+        assertThat(here.isRunning(machines.get(3).member())).contains(false);
         assertThat(folder).isDirectoryContaining("glob:**/m4.old-*");
+        assertThat(folder).isDirectoryNotContaining("glob:**/m4.recovery");
     }
 
     /** Its database lacks what it had in memory. */

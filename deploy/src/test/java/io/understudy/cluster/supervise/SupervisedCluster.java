@@ -17,9 +17,11 @@ import io.understudy.etcd.EtcdConnections;
 import io.understudy.local.binary.EtcdBinaries;
 import io.understudy.local.fault.FaultProxy;
 import io.understudy.local.fault.Party;
+import io.understudy.local.fault.SocketOwners;
 import io.understudy.local.process.FreePorts;
 import io.understudy.vocabulary.MemberId;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
@@ -33,9 +35,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /** A real cluster on machines that are declared in a file, behind proxies, and supervisors that hold it to its shape. */
 final class SupervisedCluster implements AutoCloseable {
@@ -56,6 +60,7 @@ final class SupervisedCluster implements AutoCloseable {
     private final List<SupervisorProcess> supervisors = new ArrayList<>();
     private final List<Process> jvms = new ArrayList<>();
     private final Map<Integer, Process> tracers = new HashMap<>();
+    private final Map<String, Long> deaf = new ConcurrentHashMap<>();
 
     private SupervisedCluster(Path folder, int machineCount, String shape, boolean hasFsync) throws IOException {
         this.folder = folder;
@@ -64,7 +69,7 @@ final class SupervisedCluster implements AutoCloseable {
             FreePorts free = FreePorts.take(4);
             ports.add(free);
             clientProxies.add(FaultProxy.between(free.get(0), loopback(free.get(1)), Party.ANYONE));
-            peerProxies.add(FaultProxy.between(free.get(2), loopback(free.get(3)), Party.ANYONE));
+            peerProxies.add(FaultProxy.between(free.get(2), loopback(free.get(3)), clients(free.get(2))));
             yaml.append("  ").append(name(index)).append(":\n");
             yaml.append("    process: local\n");
             yaml.append("    clientUrls: ").append(HOST).append(free.get(0)).append('\n');
@@ -118,6 +123,13 @@ final class SupervisedCluster implements AutoCloseable {
     static ConfiguredMachines machines(ClusterSettings settings) {
         return ConfiguredMachines.of(
                 settings.machines(), () -> EtcdBinaries.find().etcd(), instruction -> {}, InstantSource.system());
+    }
+
+    /** Names a connection by its port, or by the deaf member that makes it: a lookup takes long. */
+    private Party clients(int port) {
+        SocketOwners owners = SocketOwners.of(port, () -> deaf);
+        return client -> (deaf.isEmpty() ? Optional.<String>empty() : owners.at(client))
+                .or(() -> Optional.of(Integer.toString(client.getPort())));
     }
 
     private static InetSocketAddress loopback(int port) {
@@ -282,9 +294,32 @@ final class SupervisedCluster implements AutoCloseable {
         clientProxies.get(index).blackHole();
     }
 
-    /** What the others send it does not arrive. */
-    void cutPeers(int index) {
+    /** What it sends to members does not arrive: they receive on connections that they made to it. */
+    void mute(int index) {
         peerProxies.get(index).blackHole();
+    }
+
+    /** What members send does not arrive there, on the connections that it has made and makes to them. */
+    void deafen(int index) {
+        deaf.put(name(index), running(index).orElseThrow().pid());
+        for (FaultProxy proxy : peerProxies) {
+            proxy.from(name(index)).blackHole();
+            SocketOwners owners = SocketOwners.of(proxy.port(), () -> deaf);
+            clientPorts(proxy.port()).stream()
+                    .filter(port -> owners.at(loopback(port)).isPresent())
+                    .forEach(port -> proxy.from(Integer.toString(port)).blackHole());
+        }
+    }
+
+    private static List<Integer> clientPorts(int server) {
+        try (Stream<String> lines = Files.lines(Path.of("/proc/net/tcp"))) {
+            return lines.map(line -> line.strip().split("[ :]+", -1))
+                    .filter(columns -> columns[4].equals("%04X".formatted(server)))
+                    .map(columns -> Integer.parseInt(columns[2], 16))
+                    .toList();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     /** Each flush takes so much longer, by {@code strace}: with minutes its disk is frozen. */
@@ -315,6 +350,9 @@ final class SupervisedCluster implements AutoCloseable {
     void heal(int index) {
         clientProxies.get(index).heal();
         peerProxies.get(index).heal();
+        if (deaf.remove(name(index)) != null) {
+            peerProxies.forEach(FaultProxy::heal);
+        }
         Optional.ofNullable(tracers.remove(index)).ifPresent(Process::destroy);
     }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.supervise.rule.MemberState;
 import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -41,16 +42,23 @@ final class SupervisorFaultsIT {
             """;
 
     private enum Replaced {
-        HUNG_FOLLOWER,
-        HUNG_LEADER,
-        HUNG_LEADER_AND_SUPERVISOR,
-        MUTE_FOLLOWER,
-        FROZEN_DISK_OF_FOLLOWER,
-        KILLED_LEADER
+        HUNG_FOLLOWER(MemberState.HUNG),
+        HUNG_LEADER(MemberState.HUNG),
+        HUNG_LEADER_AND_SUPERVISOR(MemberState.HUNG),
+        MUTE_FOLLOWER(MemberState.CUT),
+        DEAF_FOLLOWER(MemberState.DEAF),
+        FROZEN_DISK_OF_FOLLOWER(MemberState.CUT),
+        KILLED_LEADER(MemberState.DEAD);
+
+        private final MemberState state;
+
+        Replaced(MemberState state) {
+            this.state = state;
+        }
     }
 
-    private static final Set<Replaced> FOLLOWERS =
-            EnumSet.of(Replaced.HUNG_FOLLOWER, Replaced.MUTE_FOLLOWER, Replaced.FROZEN_DISK_OF_FOLLOWER);
+    private static final Set<Replaced> FOLLOWERS = EnumSet.of(
+            Replaced.HUNG_FOLLOWER, Replaced.MUTE_FOLLOWER, Replaced.DEAF_FOLLOWER, Replaced.FROZEN_DISK_OF_FOLLOWER);
 
     private enum Kept {
         FLAP,
@@ -69,7 +77,7 @@ final class SupervisorFaultsIT {
     private Path folder;
 
     @Test
-    void hungMuteAndDeadVotersAreReplaced() throws Exception {
+    void hungMuteDeafAndDeadVotersAreReplaced() throws Exception {
         try (SupervisedCluster cluster = SupervisedCluster.foundWithFsync(folder, 6, 3, SHAPE);
                 Writer writer = Writer.start(cluster.clientUrls())) {
             SupervisedCluster.SupervisorJvm[] supervisors = {cluster.superviseApart(), cluster.superviseApart()};
@@ -90,7 +98,8 @@ final class SupervisorFaultsIT {
                     int index = SupervisedCluster.index(victim);
                     long began = System.nanoTime();
                     switch (fault) {
-                        case MUTE_FOLLOWER -> cluster.cutPeers(index);
+                        case MUTE_FOLLOWER -> cluster.mute(index);
+                        case DEAF_FOLLOWER -> cluster.deafen(index);
                         case FROZEN_DISK_OF_FOLLOWER -> cluster.delayFsyncs(index, PATIENCE);
                         case KILLED_LEADER -> cluster.kill(index);
                         default -> cluster.pause(index);
@@ -112,6 +121,8 @@ final class SupervisorFaultsIT {
                     System.out.printf(
                             "%s of %s: replaced after %d ms, dead time %d ms%n",
                             fault, victim, millisSince(began), DEAD.toMillis());
+                    assertThat(supervisors[0].state() + supervisors[1].state())
+                            .contains(victim + " is " + fault.state.label() + " since ");
                     cluster.heal(index);
                     cluster.resume(index);
                     assertThat(writer.lost()).isEmpty();

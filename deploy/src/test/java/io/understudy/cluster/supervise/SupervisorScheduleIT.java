@@ -156,7 +156,7 @@ final class SupervisorScheduleIT {
                 cluster.heal(victim);
             }
             case CUT_PEERS -> {
-                cluster.cutPeers(victim);
+                cluster.mute(victim);
                 TimeUnit.MILLISECONDS.sleep(millis);
                 cluster.heal(victim);
             }

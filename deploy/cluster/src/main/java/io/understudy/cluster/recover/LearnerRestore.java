@@ -142,8 +142,45 @@ public record LearnerRestore(
         machines.forEach(machine -> control.start(machine.member()));
         operator.print("a new cluster serves the data of revision " + revision + "; "
                 + survey.verify(machines, revision + bump, patience));
+        finish(learner);
+        return true;
+    }
+
+    /** Whether a restore from it was interrupted: the working copy exists until the end. */
+    static boolean isUnfinished(Remains learner) {
+        return learner.machine().process() != ProcessKind.MANUAL && Files.exists(workingCopy(learner.machine()));
+    }
+
+    /** Returns the learner of an interrupted restore; none if another member may have more by now. */
+    static Set<String> unfinished(List<Remains> remains) {
+        return remains.stream()
+                .filter(learner -> learner.isLearner()
+                        && isUnfinished(learner)
+                        && remains.stream()
+                                .filter(each -> !each.name().equals(learner.name()))
+                                .allMatch(each -> each.isGone() || each.isEmpty() || isOfAnotherCluster(each, learner)))
+                .map(Remains::name)
+                .collect(Collectors.toSet());
+    }
+
+    private static boolean isOfAnotherCluster(Remains one, Remains other) {
+        return one.stored().isPresent()
+                && other.stored().isPresent()
+                && one.stored().get().log().cluster()
+                        != other.stored().get().log().cluster();
+    }
+
+    /** Ends a restore, also an interrupted one, after the new cluster was verified. */
+    void finish(Remains learner) {
+        if (operator.confirms("stop " + learner.name() + ", a learner of the old cluster, and set its data aside")) {
+            survey.control().retire(learner.machine().member());
+            operator.print("next: understudy cluster add " + learner.name() + " --promote never");
+        } else {
+            operator.print(learner.name() + " still runs as a learner of the old cluster");
+        }
+        // Last, as the next run finds an interrupted restore by it.
         Folders.delete(workingCopy(learner.machine()));
-        return retire(learner);
+        LOG.atInfo().addKeyValue("from", learner.name()).log("recovery completed");
     }
 
     /** The process of a target is stopped, unless it is of another cluster. */
@@ -216,7 +253,11 @@ public record LearnerRestore(
         }
         try {
             Path copy = workingCopy(machine);
-            Folders.delete(copy);
+            if (Files.exists(copy)) {
+                // The process of an interrupted run may apply entries there.
+                LocalControl.lasting(etcd).stop(machine.withMember(machine.member(), copy));
+                Folders.delete(copy);
+            }
             return applied(learner, saved, stored.get(), copy);
         } catch (IOException e) {
             throw new UncheckedIOException("cannot copy the data of " + learner.name(), e);
@@ -312,16 +353,5 @@ public record LearnerRestore(
         } catch (IOException e) {
             return 0;
         }
-    }
-
-    private boolean retire(Remains learner) {
-        if (operator.confirms("stop " + learner.name() + ", a learner of the old cluster, and set its data aside")) {
-            survey.control().retire(learner.machine().member());
-            operator.print("next: understudy cluster add " + learner.name() + " --promote never");
-        } else {
-            operator.print(learner.name() + " still runs as a learner of the old cluster");
-        }
-        LOG.atInfo().addKeyValue("from", learner.name()).log("recovery completed");
-        return true;
     }
 }

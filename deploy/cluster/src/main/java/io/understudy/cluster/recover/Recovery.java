@@ -107,14 +107,15 @@ public final class Recovery {
         }
         List<Remains> left = survey.remains(facts);
         print(facts, left);
+        Set<String> chosen = from.isEmpty() ? LearnerRestore.unfinished(left) : from;
         List<Remains> named =
-                left.stream().filter(each -> from.contains(each.name())).toList();
+                left.stream().filter(each -> chosen.contains(each.name())).toList();
         boolean isLearnerNamedAlone = named.stream().anyMatch(Remains::isLearner)
                 && named.stream().noneMatch(each -> each.isVoter() && each.hasLog());
         if (isLearnerNamedAlone || !Survivors.exist(left)) {
-            return learners.run(from, left);
+            return learners.run(chosen, left);
         }
-        return recover(Survivors.choose(from, left, facts), facts);
+        return recover(Survivors.choose(chosen, left, facts), facts);
     }
 
     private static boolean holdsQuorum(ClusterFacts facts) {
@@ -385,6 +386,12 @@ public final class Recovery {
                 .filter(each -> each.answer().isEmpty() && !each.trouble().isEmpty())
                 .forEach(each -> operator.print(each.name() + " is not started: it " + each.state()
                         + "; with its data lost: understudy cluster remove, then add"));
+        for (Remains each : survey.remains(Optional.of(now))) {
+            if (now.named(each.name()).isEmpty() && LearnerRestore.isUnfinished(each)) {
+                verify(each.stored().map(data -> data.database().revision()).orElse(0L), now);
+                learners.finish(each);
+            }
+        }
         ClusterId cluster = now.cluster();
         survey.remains(Optional.of(now)).stream()
                 .filter(each -> each.stored()

@@ -16,6 +16,7 @@ import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.observe.PeerPort;
 import io.understudy.cluster.observe.UnobservableException;
 import io.understudy.cluster.run.LogExplanation;
+import io.understudy.cluster.snapshot.Restore;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdConnections;
 import io.understudy.etcd.EtcdErrors;
@@ -324,7 +325,8 @@ public record Survey(
                 .flatMap(machine -> Stream.concat(
                         new DataDirectory(machine.dataDirectory()).earlier().stream(),
                         // Of an interrupted run.
-                        Stream.of(LearnerRestore.workingCopy(machine)).filter(Files::exists)))
+                        Stream.of(LearnerRestore.workingCopy(machine), Restore.part(machine.dataDirectory()))
+                                .filter(Files::exists)))
                 .toList();
     }
 

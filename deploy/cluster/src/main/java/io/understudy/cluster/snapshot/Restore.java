@@ -115,7 +115,7 @@ public final class Restore {
 
     private void restore(Path snapshot, MachineSettings machine, Founding cluster) {
         Path directory = machine.dataDirectory();
-        Path part = directory.resolveSibling(directory.getFileName() + ".part");
+        Path part = part(directory);
         try {
             Path parent = Folders.create(directory.resolveSibling(".").normalize());
             // Left by an attempt that was interrupted; no member has ever run on it.
@@ -131,6 +131,11 @@ public final class Restore {
         } catch (IOException e) {
             throw new SnapshotException("cannot create data directory " + directory, e);
         }
+    }
+
+    /** Returns the name of an incomplete directory; the next attempt replaces it. */
+    public static Path part(Path directory) {
+        return directory.resolveSibling(directory.getFileName() + ".part");
     }
 
     private static List<Path> all(Path directory) throws IOException {
