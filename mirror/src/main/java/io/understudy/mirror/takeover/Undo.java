@@ -5,12 +5,11 @@ import io.understudy.mirror.home.Move;
 import io.understudy.mirror.home.Move.Closed;
 import io.understudy.mirror.home.Move.Operation;
 import io.understudy.mirror.home.Move.Phase;
-import io.understudy.mirror.takeover.Failover.Claims;
 import io.understudy.mirror.takeover.Records.Found;
+import io.understudy.mirror.takeover.Rejoin.Claims;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.UUID;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -111,25 +110,11 @@ final class Undo {
         }
     }
 
-    /** Undoes what this command has begun; returns what to report. */
-    TakeOverException after(RuntimeException why) {
-        String what = why.getMessage() == null ? why.toString() : why.getMessage();
+    /** Likewise, also after Ctrl-C. */
+    private <T> T uninterrupted(Supplier<T> work) {
         boolean interrupted = Thread.interrupted();
         try {
-            return new TakeOverException(
-                    again(this::undone)
-                            ? what + ". The primary role has not moved, and "
-                                    + direction.from().shown() + " is open again"
-                            : what,
-                    why);
-        } catch (StaysClosed e) {
-            return new TakeOverException(what + ". " + e.getMessage(), why);
-        } catch (RuntimeException e) {
-            why.addSuppressed(e);
-            return new TakeOverException(
-                    what + ". " + direction.from().shown() + " may still be closed: " + e.getMessage()
-                            + ". Run the command again, or with --undo",
-                    why);
+            return again(work);
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();
@@ -137,22 +122,36 @@ final class Undo {
         }
     }
 
+    /** Undoes what this command has begun; returns what to report. */
+    TakeOverException after(RuntimeException why) {
+        String what = why.getMessage() == null ? why.toString() : why.getMessage();
+        try {
+            boolean isOpen = uninterrupted(this::undone);
+            return new TakeOverException(
+                    isOpen ? what + ". The primary role has not moved, and " + from.shown() + " is open again" : what,
+                    why);
+        } catch (StaysClosed e) {
+            return new TakeOverException(what + ". " + e.getMessage(), why);
+        } catch (RuntimeException e) {
+            why.addSuppressed(e);
+            return new TakeOverException(
+                    what + ". " + from.shown() + " may still be closed: " + e.getMessage()
+                            + ". Run the command again, or with --undo",
+                    why);
+        }
+    }
+
     /** As {@link #fenced}, after a move that was not answered. */
     Optional<Found> fencedFor(TakeOverException why) {
-        boolean interrupted = Thread.interrupted();
         try {
-            return again(this::fenced);
+            return uninterrupted(this::fenced);
         } catch (TakeOverException e) {
             why.addSuppressed(e);
             throw new StaysClosed(
-                    why.getMessage() + ". Whether the primary role has moved is unknown, so "
-                            + direction.from().shown() + " stays closed. Run the command again once "
-                            + direction.to().shown() + " responds, or with --undo --force if it is lost",
+                    why.getMessage() + ". Whether the primary role has moved is unknown, so " + from.shown()
+                            + " stays closed. Run the command again once " + to.shown()
+                            + " responds, or with --undo --force if it is lost",
                     why);
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
         }
     }
 
@@ -169,23 +168,21 @@ final class Undo {
             }
             Home same = now.required();
             Home again = same.movedTo(same.cluster(), same.moves(), operation.startedAt())
-                    .with(now.move()
-                            .by(new Operation(
-                                    UUID.randomUUID().toString(), "undo", operation.process(), operation.startedAt())));
+                    .with(now.move().by(direction.operation("undo")));
             if (to.write(again, now.recordRevision(), List.of(), List.of()) > 0) {
                 return Optional.empty();
             }
         }
-        throw new TakeOverException("the record of mirror " + direction.mirror() + " at "
-                + direction.to().shown() + " is being written by another command");
+        throw new TakeOverException("the record of mirror " + direction.mirror() + " at " + to.shown()
+                + " is being written by another command");
     }
 
     List<String> plan() {
-        String former = direction.from().shown();
+        String former = from.shown();
         return List.of(
                 options.force()
                         ? "open: opens " + former + " as the primary, under an epoch above that of a move; what "
-                                + direction.to().shown() + " acknowledged as the primary is lost"
+                                + to.shown() + " acknowledged as the primary is lost"
                         : "open: opens " + former + ", unless the role has moved");
     }
 
@@ -199,8 +196,8 @@ final class Undo {
         }
         Lock.requireFree(to);
         if (to.read().isPrimary() && !isChosen(primary)) {
-            throw new TakeOverException("the primary role of mirror " + direction.mirror() + " has moved to "
-                    + direction.to().shown());
+            throw new TakeOverException(
+                    "the primary role of mirror " + direction.mirror() + " has moved to " + to.shown());
         }
     }
 
@@ -213,7 +210,7 @@ final class Undo {
         Found primary = from.read();
         if (primary.move().phase() != Phase.CLOSING) {
             throw new TakeOverException("there is nothing to undo: no switchover of mirror " + direction.mirror()
-                    + " from " + direction.from().shown() + " is unfinished");
+                    + " from " + from.shown() + " is unfinished");
         }
         Lock.requireFree(from);
         return primary;
@@ -250,11 +247,11 @@ final class Undo {
      * @param forced whether the role may have moved to the other cluster, or has
      */
     private TakeOverReport report(@Nullable Found undone, boolean forced) {
-        String summary = direction.from().shown() + " is open again and remains the primary";
+        String summary = from.shown() + " is open again and remains the primary";
         if (!forced) {
             return new TakeOverReport(summary, TakeOverReport.NONE, new LostKeys(), Map.of(), List.of());
         }
-        String other = direction.to().shown();
+        String other = to.shown();
         Operation last = undone == null || undone.isLast(Failover.FAILOVER)
                 ? null
                 : undone.move().operation();
@@ -267,17 +264,17 @@ final class Undo {
                 new LostKeys(),
                 Map.of(
                         "data up to",
-                        "the last write that " + direction.from().shown()
+                        "the last write that " + from.shown()
                                 + " acknowledged; keys of leases that expired while it was closed are missing"),
                 List.of(
-                        "point clients at " + direction.from().shown(),
+                        "point clients at " + from.shown(),
                         Failover.returning(other, options.way())
                                 + "; keep clients away from it and run: understudy mirror rejoin"));
     }
 
     /** @throws TakeOverException another command holds the lock there */
     private boolean isTargetPresent() {
-        Records there = new Records(direction.to().with(Failover.ANSWER), direction.mirror());
+        Records there = to.promptly();
         Optional<String> holder;
         try {
             holder = Lock.holder(there);
@@ -313,9 +310,8 @@ final class Undo {
         }
         String remedy = former.isPrimary() ? "; run " + new Claims(moved, former).remedy() : "";
         return new StaysClosed(
-                (how == null ? "" : direction.from().shown() + " stays closed: ") + "the primary role of mirror "
-                        + direction.mirror() + " has moved to "
-                        + direction.to().shown() + remedy,
+                (how == null ? "" : from.shown() + " stays closed: ") + "the primary role of mirror "
+                        + direction.mirror() + " has moved to " + to.shown() + remedy,
                 null);
     }
 
@@ -346,7 +342,7 @@ final class Undo {
                 : Move.NONE.former(options.way()).by(primary.isLast(Failover.FAILOVER) ? null : undo);
         Home open = record.movedTo(record.cluster(), record.moves() + epochs, operation.startedAt())
                 .with(none);
-        if (from.write(open, primary.recordRevision(), List.of(), from.frozen(how, null)) == 0) {
+        if (from.write(open, primary.recordRevision(), List.of(), List.of(from.unfrozen())) == 0) {
             throw writtenMeanwhile();
         }
         return true;

@@ -219,8 +219,8 @@ final class SwitchoverFaultsTest {
         assertThat(former.warnings()).as(shown).hasSize(1);
         assertThat(former.warnings().get(0)).as(shown).contains("\"/app/late\"");
         assertThat(world.source.isOpen("/app/k")).as(shown).isFalse();
-        assertThat(world.failover(OPTIONS).rejoinPlan()).as(shown).hasSize(3);
-        assertThat(world.failover(OPTIONS).rejoin().lost()).as(shown).contains("\"/app/late\"");
+        assertThat(world.rejoin(OPTIONS).plan()).as(shown).hasSize(3);
+        assertThat(world.rejoin(OPTIONS).run().lost()).as(shown).contains("\"/app/late\"");
         assertEnds(former);
         assertThat(former.warnings()).as(shown).isEmpty();
         world.disputed = false;
@@ -255,7 +255,7 @@ final class SwitchoverFaultsTest {
                 .contains("source a read of the primary record", "target a read of the primary record");
         FakeCluster chosen = isTargetChosen ? world.target : world.source;
         FakeCluster other = isTargetChosen ? world.source : world.target;
-        var unused = world.failover(other, chosen, OPTIONS.forced()).rejoin();
+        var unused = world.rejoin(other, chosen, OPTIONS.forced()).run();
         assertEnds(former);
     }
 
@@ -333,12 +333,12 @@ final class SwitchoverFaultsTest {
                     .contains("target with epoch 0, source with epoch 0", "rejoin\" with --primary source or");
         });
         assertThat(world.source.isOpen("/app/k")).as("not chosen yet").isTrue();
-        assertThatThrownBy(() -> world.failover(OPTIONS).rejoin()).hasMessageContaining("--primary target");
+        assertThatThrownBy(() -> world.rejoin(OPTIONS).run()).hasMessageContaining("--primary target");
         int before = world.requests;
         world.cut(cut == 0 ? 0 : before + cut, Fault.KILLED, delivered);
         List<String> lost = new ArrayList<>();
         try {
-            lost.addAll(world.failover(OPTIONS.forced()).rejoin().lost());
+            lost.addAll(world.rejoin(OPTIONS.forced()).run().lost());
         } catch (Killed e) {
             world.trace.add("killed");
         }
@@ -346,7 +346,7 @@ final class SwitchoverFaultsTest {
         world.heal();
         if (lost.isEmpty()) {
             try {
-                lost.addAll(world.failover(OPTIONS.forced()).rejoin().lost());
+                lost.addAll(world.rejoin(OPTIONS.forced()).run().lost());
             } catch (TakeOverException e) {
                 assertThat(e).as(shown).hasMessageContaining("nothing to rejoin");
                 lost.add("\"/app/late\"");
@@ -395,8 +395,8 @@ final class SwitchoverFaultsTest {
         assertThat(former.warnings()).isEmpty();
         assertThat(world.source.isOpen("/app/k")).as("not chosen yet").isTrue();
         assertThat(world.target.isOpen("/app/k")).as("not chosen yet").isTrue();
-        assertThatThrownBy(() ->
-                        world.failover(world.target, world.source, OPTIONS).rejoin())
+        assertThatThrownBy(
+                        () -> world.rejoin(world.target, world.source, OPTIONS).run())
                 .hasMessageContaining("--primary target");
         assertThatThrownBy(() -> world.switchover(OPTIONS).run()).hasMessageContaining("--primary target");
         assertThatThrownBy(() -> world.failback().run()).hasMessageContaining("--primary target");
@@ -408,7 +408,7 @@ final class SwitchoverFaultsTest {
         world.cut(cut == 0 ? 0 : before + cut, Fault.KILLED, delivered);
         List<String> lost = new ArrayList<>();
         try {
-            lost.addAll(world.failover(other, chosen, OPTIONS.forced()).rejoin().lost());
+            lost.addAll(world.rejoin(other, chosen, OPTIONS.forced()).run().lost());
         } catch (Killed e) {
             world.trace.add("killed");
         }
@@ -417,8 +417,7 @@ final class SwitchoverFaultsTest {
         world.quiet = true;
         if (lost.isEmpty()) {
             try {
-                lost.addAll(
-                        world.failover(other, chosen, OPTIONS.forced()).rejoin().lost());
+                lost.addAll(world.rejoin(other, chosen, OPTIONS.forced()).run().lost());
             } catch (TakeOverException e) {
                 assertThat(e).as(shown).hasMessageContaining("nothing to rejoin");
                 lost.add("\"/app/" + (isTargetChosen ? "undone" : "failed-over") + "\"");
@@ -469,7 +468,7 @@ final class SwitchoverFaultsTest {
                 .as("its closing is no failover to complete")
                 .hasMessageContainingAll("already, and closed", "understudy mirror rejoin", "--undo --force");
         assertThat(world.target.isOpen("/app/k")).isFalse();
-        var unusedRejoin = world.failover(world.target, world.source, OPTIONS).rejoin();
+        var unusedRejoin = world.rejoin(world.target, world.source, OPTIONS).run();
         assertEnds(former);
 
         World later = new World(Way.ROLES, false);
@@ -595,7 +594,7 @@ final class SwitchoverFaultsTest {
             assertThat(former.close()).hasValueSatisfying(conflict -> assertThat(conflict.reason())
                     .contains("is closed"));
             List<String> late =
-                    world.failover(world.target, world.source, options).rejoin().lost();
+                    world.rejoin(world.target, world.source, options).run().lost();
             assertThat(isCutShort || late.contains("\"/app/late\"")).as(shown).isTrue();
         }
         return requests;
@@ -788,28 +787,28 @@ final class SwitchoverFaultsTest {
         switchedOver(world, true);
         assertThat(world.target.isOpen("/app/k")).isFalse();
         world.quiet = true;
-        assertThatThrownBy(() ->
-                        world.failover(world.source, world.target, OPTIONS).checkRelease())
+        assertThatThrownBy(
+                        () -> world.rejoin(world.source, world.target, OPTIONS).checkRelease())
                 .hasMessageContaining("source is the primary, and a move of the role is unfinished");
-        Failover ofTarget = world.failover(world.target, world.source, OPTIONS);
+        Rejoin ofTarget = world.rejoin(world.target, world.source, OPTIONS);
         assertThatThrownBy(ofTarget::release)
                 .hasMessageContaining("target is the primary, and a move of the role is unfinished");
         assertThat(world.target.isOpen("/app/k")).isFalse();
         var unusedReport = world.switchover(OPTIONS).run();
         Lock other = world.lock("other, pid 3");
         other.take(world.records(world.target), "close");
-        assertThatThrownBy(() ->
-                        world.failover(world.source, world.target, OPTIONS).release())
+        assertThatThrownBy(
+                        () -> world.rejoin(world.source, world.target, OPTIONS).release())
                 .hasMessageContaining("another command is moving mirror dr: other, pid 3");
         other.release();
         world.quiet = false;
         world.lost = world.target;
-        Failover ofSource = world.failover(world.source, world.target, OPTIONS);
+        Rejoin ofSource = world.rejoin(world.source, world.target, OPTIONS);
         assertThatThrownBy(ofSource::checkRelease).hasMessageContaining("--to source");
         assertThatThrownBy(ofSource::release).hasMessageContaining("--to source");
         assertThat(world.source.isOpen("/app/k")).isFalse();
         world.disputed = true;
-        assertThat(world.failover(world.source, world.target, OPTIONS.forced()).release())
+        assertThat(world.rejoin(world.source, world.target, OPTIONS.forced()).release())
                 .contains("is open");
     }
 
@@ -837,7 +836,7 @@ final class SwitchoverFaultsTest {
         assertThat(world.target.clientPuts("/app/late", "1")).isTrue();
         world.quiet = true;
         TakeOverReport report =
-                world.failover(world.target, world.source, OPTIONS.forced()).rejoin();
+                world.rejoin(world.target, world.source, OPTIONS.forced()).run();
         assertThat(report.lost()).contains("\"/app/late\"");
         assertThat(report.facts()).containsKey("keys that only the primary changed are listed too");
         assertThat(world.target.isOpen("/app/k")).isFalse();
@@ -865,7 +864,7 @@ final class SwitchoverFaultsTest {
         while (differing++ < keys) {
             assertThat(world.source.clientPuts("/app/late/" + differing, "1")).isTrue();
         }
-        TakeOverReport report = world.failover(OPTIONS.forced()).rejoin();
+        TakeOverReport report = world.rejoin(OPTIONS.forced()).run();
         assertThat(report.loss()).isEqualTo(keys + " keys");
         assertThat(report.lost()).hasSize(LostKeys.HELD).doesNotHaveDuplicates();
         Path file = report.file();
@@ -1013,7 +1012,7 @@ final class SwitchoverFaultsTest {
         assertThatThrownBy(() -> world.switchover(OPTIONS).undo())
                 .hasMessageContainingAll("has moved to target", "understudy mirror rejoin");
         assertThat(world.source.isOpen("/app/k")).isFalse();
-        var unused = world.failover(OPTIONS).rejoin();
+        var unused = world.rejoin(OPTIONS).run();
         assertEnds(mirrors.get(0));
     }
 
@@ -1073,12 +1072,12 @@ final class SwitchoverFaultsTest {
             world.lost = null;
         };
         if (isSplit) {
-            assertThatThrownBy(() -> world.failover(OPTIONS).rejoin())
+            assertThatThrownBy(() -> world.rejoin(OPTIONS).run())
                     .hasMessageContaining("another command changed the record at source meanwhile");
             assertThat(undone).singleElement().asString().contains("is open again");
             assertOutranks(world);
         } else {
-            var unused = world.failover(OPTIONS).rejoin();
+            var unused = world.rejoin(OPTIONS).run();
             assertThat(undone).singleElement().asString().contains("another command is moving", "step rejoin");
             world.disputed = false;
             world.assertMoved();
@@ -1099,7 +1098,7 @@ final class SwitchoverFaultsTest {
                 world.lost = null;
             }
         };
-        assertThatThrownBy(() -> world.failover(OPTIONS).rejoin())
+        assertThatThrownBy(() -> world.rejoin(OPTIONS).run())
                 .hasMessageContaining("another command changed the record at source meanwhile");
         assertThat(undone.get(1)).contains("is open again");
         assertOutranks(world);
@@ -1526,8 +1525,16 @@ final class SwitchoverFaultsTest {
             return new Failover(direction(from, to, "host test, pid 1"), options, this::begin);
         }
 
+        Rejoin rejoin(TakeOverOptions options) {
+            return rejoin(source, target, options.with(way));
+        }
+
+        private Rejoin rejoin(FakeCluster from, FakeCluster to, TakeOverOptions options) {
+            return new Rejoin(direction(from, to, "host test, pid 1"), options, this::begin);
+        }
+
         FormerPrimary former(FakeCluster from, FakeCluster to) {
-            return new FormerPrimary("dr", to.name, from.name, failover(from, to, OPTIONS));
+            return new FormerPrimary(to.name, from.name, direction(from, to, "host test, pid 1"));
         }
 
         void cut(int request, Fault kind, boolean isDelivered) {
