@@ -90,7 +90,7 @@ public final class Rejoin {
     }
 
     /** Returns how it is closed: as a killed process began, or as the mirror did. */
-    private Closed prepared(Found former) {
+    Closed prepared(Found former) {
         Closed begun = begun(former);
         if (begun == null) {
             return direction.closingFrom().prepare(options.way());
@@ -124,6 +124,11 @@ public final class Rejoin {
             direction.raise(primary, claims.nextEpoch(), chosen, steady, null);
             primary = to.read();
         }
+        return new Claims(primary, close(former, closed));
+    }
+
+    /** Closes a former primary, and reads its record. */
+    Found close(Found former, Closed closed) {
         long written = former.recordRevision();
         // An alarm that was raised refuses a write of the record.
         if (begun(former) == null) {
@@ -147,7 +152,7 @@ public final class Rejoin {
             }
             throw changedMeanwhile();
         }
-        return new Claims(primary, now);
+        return now;
     }
 
     private TakeOverException changedMeanwhile() {
@@ -197,7 +202,7 @@ public final class Rejoin {
             return Math.max(primary.epoch(), former.epoch()) + 1;
         }
 
-        /** Whether the former primary does not know that it is one; not after a switchover that was cut short. */
+        /** Whether the former primary has not stored the move; not after a switchover that was cut short. */
         boolean isStale() {
             return areBoth()
                     && !areUnordered()

@@ -5,6 +5,7 @@ import io.understudy.mirror.home.Move;
 import io.understudy.mirror.home.Move.Closed;
 import io.understudy.mirror.home.Move.Operation;
 import io.understudy.mirror.home.Move.Phase;
+import io.understudy.mirror.home.Move.Way;
 import io.understudy.mirror.takeover.Records.Found;
 import io.understudy.mirror.takeover.Rejoin.Claims;
 import java.util.List;
@@ -178,12 +179,14 @@ final class Undo {
     }
 
     List<String> plan() {
-        String former = from.shown();
-        return List.of(
-                options.force()
-                        ? "open: opens " + former + " as the primary, under an epoch above that of a move; what "
-                                + to.shown() + " acknowledged as the primary is lost"
-                        : "open: opens " + former + ", unless the role has moved");
+        if (!options.force()) {
+            return List.of("open: opens " + from.shown() + ", unless the role has moved");
+        }
+        String open = "open: opens " + from.shown() + " as the primary, under an epoch above that of a move; what "
+                + to.shown() + " acknowledged as the primary is lost";
+        return options.way() == Way.NONE || !isChosen(from.read())
+                ? List.of(open)
+                : List.of("close: closes " + to.shown() + " if it responds and is the primary", open);
     }
 
     /**
@@ -195,10 +198,24 @@ final class Undo {
             return;
         }
         Lock.requireFree(to);
-        if (to.read().isPrimary() && !isChosen(primary)) {
+        Found other = to.read();
+        if (isChosen(primary)) {
+            var unused = prepared(other);
+        } else if (other.isPrimary()) {
             throw new TakeOverException(
                     "the primary role of mirror " + direction.mirror() + " has moved to " + to.shown());
         }
+    }
+
+    /** Returns how the other cluster is closed before this one opens; null if it is no primary, or is to be left open. */
+    private @Nullable Closed prepared(Found other) {
+        return other.isPrimary() && options.way() != Way.NONE ? reversed().prepared(other) : null;
+    }
+
+    private Rejoin reversed() {
+        // Under an alarm the lock, which is there, could not end.
+        Way way = options.way() == Way.CORRUPT_ALARM ? Way.AUTH_ENABLE : options.way();
+        return new Rejoin(direction.reversed(), options.with(way), step -> {});
     }
 
     /** After a failover that is known here, the operator chooses this cluster. */
@@ -224,29 +241,44 @@ final class Undo {
         mayMove = true;
         if (options.force() && !isTargetPresent()) {
             var unused = reopened(FORCED_EPOCHS);
-            return report(primary, true);
+            return report(primary, true, null);
         }
         direction.lock().take(to, "undo");
         try {
-            var unused = isChosen(primary)
-                    ? reopened(new Claims(to.read(), primary).nextEpoch() - primary.epoch())
-                    : again(this::undone);
-            return report(primary, isChosen(primary));
+            if (isChosen(primary)) {
+                return chosen(primary, to.read());
+            }
+            var unused = again(this::undone);
+            return report(primary, false, null);
         } finally {
             direction.lock().release();
         }
     }
 
+    /** In the order of a planned move: at every instant at most one cluster acknowledges client writes. */
+    private TakeOverReport chosen(Found primary, Found other) {
+        Closed how = prepared(other);
+        try {
+            Found present = how == null ? other : reversed().close(other, how);
+            var unused = reopened(new Claims(present, primary).nextEpoch() - primary.epoch());
+        } catch (TakeOverException e) {
+            String closed = from.shown() + (how == null ? "" : " and " + to.shown());
+            throw new TakeOverException(e.getMessage() + ". " + closed + " may be closed; run the command again", e);
+        }
+        return report(primary, true, how);
+    }
+
     /** Returns the report of a forced undo that an earlier command has completed. */
     TakeOverReport repeated() {
-        return report(null, true);
+        return report(null, true, null);
     }
 
     /**
      * @param undone before; null if that is not known any more
      * @param forced whether the role may have moved to the other cluster, or has
+     * @param how the other cluster is closed; null if it may be open
      */
-    private TakeOverReport report(@Nullable Found undone, boolean forced) {
+    private TakeOverReport report(@Nullable Found undone, boolean forced, @Nullable Closed how) {
         String summary = from.shown() + " is open again and remains the primary";
         if (!forced) {
             return new TakeOverReport(summary, TakeOverReport.NONE, new LostKeys(), Map.of(), List.of());
@@ -257,10 +289,13 @@ final class Undo {
                 : undone.move().operation();
         return new TakeOverReport(
                 summary,
-                "possible: all writes that " + other + " acknowledged"
+                "possible: all writes that " + other
                         + (last == null
-                                ? " as the primary"
-                                : " since " + last.startedAt() + ", if the role had moved; whether it had is unknown"),
+                                ? how == null
+                                        ? " acknowledges as the primary until it is closed"
+                                        : " acknowledged as the primary"
+                                : " acknowledged since " + last.startedAt()
+                                        + ", if the role had moved; whether it had is unknown"),
                 new LostKeys(),
                 Map.of(
                         "data up to",
@@ -268,7 +303,9 @@ final class Undo {
                                 + " acknowledged; keys of leases that expired while it was closed are missing"),
                 List.of(
                         "point clients at " + from.shown(),
-                        Failover.returning(other, options.way())
+                        (how == null
+                                        ? Failover.returning(other, options.way())
+                                        : other + " is closed (" + how.way().word() + ")")
                                 + "; keep clients away from it and run: understudy mirror rejoin"));
     }
 

@@ -1121,6 +1121,72 @@ final class SwitchoverFaultsTest {
         assertOutranks(world);
     }
 
+    /** Both clusters respond. In the order of a planned move, also if the command is cut. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Way.class,
+            names = {"ROLES", "CORRUPT_ALARM", "AUTH_ENABLE"})
+    void aForcedUndoAfterAFailoverClosesTheTargetBeforeTheSourceOpens(Way way) {
+        List<String> requests = chosen(way, 0, Fault.ERROR, false);
+        assertThat(requests).hasSizeGreaterThan(10);
+        // A target that does not respond then is left to the mirror.
+        int look = requests.indexOf("target range") + 1;
+        for (int cut = 1; cut <= requests.size(); cut++) {
+            for (Fault fault : cut == look ? List.of(Fault.KILLED) : List.of(Fault.values())) {
+                var unused = chosen(way, cut, fault, false);
+                var unusedDelivered = chosen(way, cut, fault, true);
+            }
+        }
+    }
+
+    /** Returns the requests of the command. */
+    private static List<String> chosen(Way way, int cut, Fault fault, boolean delivered) {
+        String shown = "%s at request %d, delivered %s".formatted(fault, cut, delivered);
+        World world = new World(way, false);
+        world.failOver();
+        assertThat(world.former(world.source, world.target).close()).isPresent();
+        world.writing = () -> assertThat(world.source.isOpen("/app/k") && world.target.isOpen("/app/k"))
+                .as(shown + ": both acknowledge writes")
+                .isFalse();
+        int before = world.requests;
+        world.cut(cut == 0 ? 0 : before + cut, fault, delivered);
+        try {
+            TakeOverReport report = world.switchover(OPTIONS.forced()).undo();
+            assertThat(report.loss()).as(shown).contains("all writes that target acknowledged as the primary");
+            assertThat(report.next()).as(shown).last().asString().startsWith("target is closed (");
+        } catch (Killed | TakeOverException e) {
+            world.trace.add(String.valueOf(e.getMessage()));
+        }
+        List<String> requests = List.copyOf(world.names.subList(before, world.requests));
+        world.heal();
+        assertThat(cut == 0 ? "is open again" : ended(world, OPTIONS.forced(), true))
+                .as(shown + world.trace)
+                .containsAnyOf("is open again", "nothing to undo");
+        assertThat(world.target.isOpen("/app/k")).as(shown + world.trace).isFalse();
+        assertOutranks(world);
+        var unused = world.rejoin(world.target, world.source, OPTIONS.with(way)).run();
+        assertThat(world.home(world.target).cluster().value()).as(shown).isOne();
+        return requests;
+    }
+
+    @Test
+    void aForcedUndoAfterAFailoverIsRefusedIfTheTargetCannotBeClosed_unlessItIsToBeLeftOpen() {
+        World world = new World(Way.AUTH_ENABLE, false);
+        world.failOver();
+        assertThat(world.former(world.source, world.target).close()).isPresent();
+        Switchover refused = world.switchover(OPTIONS.forced(), Way.ROLES);
+        assertThat(refused.undoPlan()).hasSize(2).first().asString().startsWith("close: closes target");
+        assertThatThrownBy(refused::checkUndo)
+                .hasMessageContainingAll("authentication is not enabled at target", "--allow-loss");
+        assertThatThrownBy(refused::undo).hasMessageContaining("authentication is not enabled at target");
+        assertThat(world.source.isOpen("/app/k")).isFalse();
+        assertThat(world.target.isOpen("/app/k")).isTrue();
+        Switchover leaving = world.switchover(OPTIONS.forced(), Way.NONE);
+        assertThat(leaving.undoPlan()).hasSize(1);
+        assertThat(leaving.undo().loss()).endsWith("target acknowledges as the primary until it is closed");
+        assertThat(world.source.isOpen("/app/k")).isTrue();
+    }
+
     private static void assertOutranks(World world) {
         world.quiet = true;
         assertThat(world.source.isOpen("/app/k")).isTrue();
