@@ -9,6 +9,7 @@ import io.understudy.mirror.home.Move.Operation;
 import io.understudy.mirror.home.Move.Phase;
 import io.understudy.mirror.home.Move.Way;
 import io.understudy.mirror.takeover.Records.Found;
+import io.understudy.mirror.takeover.Rejoin.Claims;
 import java.time.temporal.ChronoUnit;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -43,9 +44,10 @@ public final class Failover {
         if (isCutShort(found)) {
             return undo().plan();
         }
-        if (isUndone(found)) {
-            return List.of(
-                    "report: " + to.shown() + " is the primary already, after a forced undo; reports the loss again");
+        if (isComplete(found)) {
+            String since = found.required().at().toString();
+            return List.of("report: " + to.shown() + " is the primary already, since " + since
+                    + "; reports the loss again unless " + from.shown() + " has become a copy");
         }
         return List.of(
                 "check: requires that " + to.shown() + " is a whole copy or lacks only later writes, and that "
@@ -72,7 +74,7 @@ public final class Failover {
         if (isCutShort(found)) {
             requireLost();
             undo().check();
-        } else if (!isDone(found) && !isUndone(found)) {
+        } else {
             requireMovable(found);
         }
     }
@@ -82,9 +84,33 @@ public final class Failover {
         return found.isPrimary() && found.move().phase() == Phase.CLOSING && !found.isLast(FAILOVER);
     }
 
-    /** By a run before this one, or by a forced undo. */
-    private static boolean isUndone(Found found) {
-        return found.isPrimary() && found.move().phase() == Phase.STEADY && found.isLast(Switchover.FORCED_UNDO);
+    /** By a run before this one, or by a forced undo; its report may not have been seen. */
+    private static boolean isComplete(Found found) {
+        return found.isPrimary()
+                && found.move().phase() == Phase.STEADY
+                && (found.isLast(FAILOVER) || found.isLast(Switchover.FORCED_UNDO));
+    }
+
+    /** The other cluster shows whether more has happened since. That is not known while it does not respond. */
+    private void requireLatest(Found found) {
+        Found other;
+        try {
+            other = from.promptly().read();
+        } catch (TakeOverException e) {
+            return;
+        }
+        Claims claims = new Claims(found, other);
+        if (claims.areBoth() && !claims.isStale()) {
+            throw new TakeOverException(claims.shown(to.shown(), from.shown()) + "; run " + claims.remedy());
+        }
+        if (!claims.areBoth() && isComplete(found)) {
+            throw alreadyPrimary(found);
+        }
+    }
+
+    private TakeOverException alreadyPrimary(Found found) {
+        return new TakeOverException(to.shown() + " is the primary of mirror " + direction.mirror() + " already"
+                + (found.move().phase() == Phase.CLOSING ? ", and closed: " + Rejoin.CLOSED_FOR_FAILOVER : ""));
     }
 
     private void requireLost() {
@@ -114,19 +140,11 @@ public final class Failover {
             requireLost();
             return undo().run();
         }
-        if (isUndone(found)) {
-            return undo().repeated();
+        requireMovable(found);
+        if (isComplete(found)) {
+            return repeated(found);
         }
         boolean isRepeated = isDone(found);
-        if (isRepeated && found.move().phase() == Phase.STEADY) {
-            TakeOverReport again = report(found, expired(found, 0).repeated(), 0);
-            // A run that was killed may not have done so.
-            direction.releaseLeases();
-            return again;
-        }
-        if (!isRepeated) {
-            requireMovable(found);
-        }
         direction.lock().take(to, "move");
         try {
             steps.begin("move");
@@ -151,6 +169,16 @@ public final class Failover {
         } finally {
             direction.lock().release();
         }
+    }
+
+    private TakeOverReport repeated(Found found) {
+        if (found.isLast(Switchover.FORCED_UNDO)) {
+            return undo().repeated();
+        }
+        TakeOverReport again = report(found, expired(found, 0).repeated(), 0);
+        // A run that was killed may not have done so.
+        direction.releaseLeases();
+        return again;
     }
 
     private void moved(Found found) {
@@ -263,9 +291,12 @@ public final class Failover {
     }
 
     private void requireMovable(Found found) {
+        if (isDone(found) || isComplete(found)) {
+            requireLatest(found);
+            return;
+        }
         if (found.isPrimary()) {
-            throw new TakeOverException(to.shown() + " is the primary of mirror " + direction.mirror() + " already"
-                    + (found.move().phase() == Phase.CLOSING ? ", and closed: " + Rejoin.CLOSED_FOR_FAILOVER : ""));
+            throw alreadyPrimary(found);
         }
         if (found.checkpoint() == null) {
             throw new TakeOverException(to.shown() + " has no checkpoint of mirror " + direction.mirror());

@@ -52,6 +52,8 @@ public final class Rejoin {
             Claims closed = closed(this::prepared);
             Found primary = closed.primary();
             Found former = closed.former();
+            // A failover that was killed may not have done so, and is complete from now on.
+            direction.releaseLeases();
             steps.begin("compare");
             // The checkpoint may be of another history.
             Lost since = primary.isLast(REJOINED)

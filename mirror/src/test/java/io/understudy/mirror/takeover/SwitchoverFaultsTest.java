@@ -400,6 +400,10 @@ final class SwitchoverFaultsTest {
                 .hasMessageContaining("--primary target");
         assertThatThrownBy(() -> world.switchover(OPTIONS).run()).hasMessageContaining("--primary target");
         assertThatThrownBy(() -> world.failback().run()).hasMessageContaining("--primary target");
+        for (FakeCluster to : List.of(world.source, world.target)) {
+            FakeCluster from = to == world.source ? world.target : world.source;
+            assertThatThrownBy(() -> world.failover(from, to, OPTIONS).run()).hasMessageContaining("--primary target");
+        }
 
         FakeCluster chosen = isTargetChosen ? world.target : world.source;
         FakeCluster other = isTargetChosen ? world.source : world.target;
@@ -444,6 +448,44 @@ final class SwitchoverFaultsTest {
         world.lost = world.target;
         var unusedText = world.switchover(OPTIONS.forced()).undo();
         world.lost = null;
+    }
+
+    /** Of a run that was killed before it printed the report, not of a move long past. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void theReportOfAFailoverOrForcedUndoIsRepeatedUntilTheOtherClusterIsACopy(boolean isUndo) {
+        World world = new World(Way.ROLES, false);
+        if (isUndo) {
+            forcedUndo(world, true);
+        } else {
+            world.failOver();
+        }
+        world.quiet = true;
+        FakeCluster from = isUndo ? world.target : world.source;
+        FakeCluster to = isUndo ? world.source : world.target;
+        Failover failover = world.failover(from, to, OPTIONS);
+        assertThat(failover.plan()).singleElement().asString().contains("is the primary already", "since ");
+        failover.check();
+        assertThat(failover.run().loss()).as("it returned with the role").contains("all writes");
+        world.quiet = false;
+        world.lost = from;
+        failover.check();
+        assertThat(failover.run().loss()).as("it does not respond").contains("all writes");
+        world.lost = null;
+        var unused = world.rejoin(from, to, OPTIONS).run();
+        String already = to.name + " is the primary of mirror dr already";
+        assertThatThrownBy(failover::check).hasMessage(already);
+        assertThatThrownBy(failover::run).hasMessage(already);
+    }
+
+    /** The target never got the role. */
+    @Test
+    void aForcedUndoIsNotReportedAgainOnceTheTargetIsSeenAsACopy() {
+        World world = new World(Way.ROLES, false);
+        forcedUndo(world, false);
+        assertThatThrownBy(() ->
+                        world.failover(world.target, world.source, OPTIONS).run())
+                .hasMessage("source is the primary of mirror dr already");
     }
 
     /** A failover that the undo has seen, or that has seen the undo, is in order with it. */
@@ -966,6 +1008,17 @@ final class SwitchoverFaultsTest {
         ByteString whole = ReservedKeys.wholeLeases("dr");
         world.target.put(whole, ByteString.EMPTY, 0);
         var unused = world.switchover(OPTIONS).run();
+        assertThat(world.target.valueAt(whole, world.target.revision())).isEmpty();
+    }
+
+    /** Tests invariant M10: a failover that was killed may have left it, and is not run again after the rejoin. */
+    @Test
+    void aRejoinLeavesNoMarkThatAllLeasesAreKept() {
+        World world = new World(Way.ROLES, false);
+        world.failOver();
+        ByteString whole = ReservedKeys.wholeLeases("dr");
+        world.target.put(whole, ByteString.EMPTY, 0);
+        var unused = world.rejoin(OPTIONS).run();
         assertThat(world.target.valueAt(whole, world.target.revision())).isEmpty();
     }
 
