@@ -128,7 +128,8 @@ final class ImportRulesTest {
             .mirror.lease       com.google.protobuf io.etcd.jetcd.api io.micrometer org.slf4j
             .mirror.auth        .metrics .mirror.metrics .mirror.call .mirror.scope .vocabulary .etcd .config com.google.protobuf
             .mirror.auth        io.etcd.jetcd.api io.grpc io.micrometer org.slf4j
-            .mirror.home        .mirror.checkpoint .mirror.scope .vocabulary com.fasterxml.jackson com.google.protobuf
+            .mirror.home        .mirror.checkpoint .mirror.scope .vocabulary .etcd com.fasterxml.jackson com.google.protobuf
+            .mirror.home        io.etcd.jetcd.api io.grpc
             .mirror.checkpoint  .mirror.scope .vocabulary com.fasterxml.jackson com.google.protobuf
             .mirror.metrics     .metrics
             .mirror.scope       .vocabulary com.google.protobuf
@@ -144,7 +145,7 @@ final class ImportRulesTest {
             .cluster            javax.net.ssl com.google.protobuf com.sun.net.httpserver com.sun.nio.file io.etcd.jetcd.api io.grpc io.micrometer org.slf4j
             .pki                .tls javax.security org.bouncycastle
             .seed               .mirror.takeover .mirror.scope .vocabulary .etcd .local com.google.protobuf
-            .seed               io.etcd.jetcd.api io.micrometer
+            .seed               io.etcd.jetcd.api io.grpc io.micrometer
             .cli                .cluster .lab .gateway .mirror .config .report .vocabulary .local.binary .local.process
             .cli                .metrics .reference .seed .pki .tls .etcd .feed.etcd io.micrometer com.fasterxml.jackson me.tongfei.progressbar picocli
             """);

@@ -26,7 +26,7 @@ import io.understudy.etcd.Alarm;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdConnections;
 import io.understudy.local.binary.EtcdBinaries;
-import io.understudy.mirror.takeover.MoveAlarms;
+import io.understudy.mirror.home.MoveAlarms;
 import io.understudy.tls.TlsFileException;
 import io.understudy.vocabulary.MemberId;
 import io.understudy.vocabulary.Revision;

@@ -14,6 +14,7 @@ import io.understudy.mirror.status.StatusClient;
 import io.understudy.mirror.status.TranslationPage;
 import io.understudy.mirror.status.VerifyPage;
 import io.understudy.mirror.takeover.Failover;
+import io.understudy.mirror.takeover.Rejoin;
 import io.understudy.mirror.takeover.Switchover;
 import io.understudy.mirror.takeover.TakeOver;
 import io.understudy.mirror.takeover.TakeOverOptions;
@@ -342,15 +343,15 @@ final class MirrorCommand implements Callable<Integer> {
         TakeOverOptions options = close.options(flags, primary != null);
         TakeOverText text = flags.text();
         try (TakeOver clusters = flags.connect()) {
-            Failover rejoin = primary == null
+            Rejoin rejoin = primary == null
                     ? clusters.rejoin(options, text)
                     : clusters.rejoin(primary == Side.target, options, text);
-            text.plan(rejoin.rejoinPlan(), flags.isDryRun, () -> {});
+            text.plan(rejoin.plan(), flags.isDryRun, () -> {});
             if (flags.isDryRun) {
                 return ExitCode.OK;
             }
             text.confirm("Overwriting the former primary", () -> {});
-            return text.report(rejoin.rejoin());
+            return text.report(rejoin.run());
         }
     }
 
@@ -372,7 +373,7 @@ final class MirrorCommand implements Callable<Integer> {
         TakeOverOptions options = force ? TakeOverOptions.DEFAULTS.forced() : TakeOverOptions.DEFAULTS;
         TakeOverText text = flags.text();
         try (TakeOver clusters = flags.connect()) {
-            Failover release = clusters.release(side == Side.target, options);
+            Rejoin release = clusters.release(side == Side.target, options);
             text.plan(
                     List.of("open: opens the " + side + ", although it is not the primary"),
                     flags.isDryRun,

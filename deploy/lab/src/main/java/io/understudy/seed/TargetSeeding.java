@@ -16,7 +16,6 @@ import io.understudy.local.process.LocalProcesses;
 import io.understudy.local.process.ServerCommand;
 import io.understudy.local.process.ServerProcess;
 import io.understudy.mirror.takeover.PatientCalls;
-import io.understudy.mirror.takeover.SourceSnapshot;
 import io.understudy.mirror.takeover.TakeOverException;
 import io.understudy.vocabulary.Counted;
 import java.io.IOException;

@@ -307,8 +307,16 @@ record Closing(
         };
     }
 
-    /** @throws TakeOverException also if it is not open then */
-    void open(Closed closed) {
+    /**
+     * Opens it.
+     *
+     * @param closed null if it is not
+     * @throws TakeOverException also if it is not open then
+     */
+    void open(@Nullable Closed closed) {
+        if (closed == null) {
+            return;
+        }
         switch (closed.way()) {
             case NONE -> {}
             case ROLES -> {

@@ -1,14 +1,33 @@
 package io.understudy.mirror.takeover;
 
 import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.Compare;
+import io.etcd.jetcd.api.RequestOp;
+import io.etcd.jetcd.api.TxnRequest;
+import io.understudy.mirror.call.CallFailedException;
 import io.understudy.mirror.checkpoint.Checkpoint;
+import io.understudy.mirror.checkpoint.CheckpointCodec;
+import io.understudy.mirror.checkpoint.CheckpointState;
+import io.understudy.mirror.home.Home;
+import io.understudy.mirror.home.Move;
+import io.understudy.mirror.home.Move.Closed;
+import io.understudy.mirror.home.Move.Operation;
+import io.understudy.mirror.home.Move.Phase;
+import io.understudy.mirror.home.Move.Way;
 import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.scope.ReservedKeys;
+import io.understudy.mirror.takeover.Records.Found;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.Revision;
+import java.time.Instant;
 import java.util.List;
+import java.util.UUID;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * From where to where the primary role of a mirror moves.
+ * From where to where the primary role of a mirror moves, and the steps that all moves have. Each can be repeated. One thread.
  *
  * @param scope of the mirror from {@code from} to {@code to}
  * @param keepsLeases whether keys have the same leases on both sides
@@ -24,6 +43,9 @@ record Direction(
         Comparer comparer,
         boolean keepsLeases,
         Lock lock) {
+
+    private static final int ATTEMPTS = 5;
+    private static final int PAGE_KEYS = 1_000;
 
     /** Compares the two clusters, while clients write. */
     interface Comparer {
@@ -87,5 +109,132 @@ record Direction(
 
     Records recordsTo() {
         return new Records(to, mirror);
+    }
+
+    /** Once the role has moved to the second cluster. */
+    String moved(Found primary) {
+        return "The primary of mirror " + mirror + " is now " + to.shown() + " (cluster " + primary.cluster() + ")";
+    }
+
+    /** A new one of this command. */
+    Operation operation(String kind) {
+        return new Operation(UUID.randomUUID().toString(), kind, lock.process(), Instant.now());
+    }
+
+    /**
+     * Makes the second cluster the primary under a higher epoch, which fences a mirror that writes there.
+     *
+     * @param whole requires that it is a whole copy at that moment; null if it need not be
+     */
+    void raise(Found found, long epoch, Operation operation, Move move, @Nullable Consumer<Found> whole) {
+        Records records = recordsTo();
+        Home moved = found.required()
+                .movedTo(found.cluster(), epoch, operation.startedAt())
+                .turned()
+                .with(move);
+        List<Compare> copied =
+                // Each snapshot begins with that key, and leaves no whole state until it ends.
+                whole == null ? List.of() : List.of(Records.isAt(ReservedKeys.of(mirror, "lane/0"), 0));
+        Found now = found;
+        for (int attempt = 0; attempt < ATTEMPTS && now.recordRevision() == found.recordRevision(); attempt++) {
+            if (whole != null) {
+                // Before its state is read: the mirror may leave a part of a commit.
+                TxnRequest fence = TxnRequest.newBuilder()
+                        .addCompare(isWriter(now))
+                        .addAllSuccess(fence(operation))
+                        .build();
+                boolean isFenced = to.txn("the epoch", fence).getSucceeded();
+                now = records.read();
+                if (!isFenced) {
+                    continue;
+                }
+                whole.accept(now);
+            }
+            if (raised(moved, now, copied, operation)) {
+                return;
+            }
+            // A mirror process has started.
+            now = records.read();
+        }
+        throw new TakeOverException("the mirror or another command changed mirror " + mirror + " at " + to.shown()
+                + " meanwhile; run the command again");
+    }
+
+    private boolean raised(Home moved, Found now, List<Compare> copied, Operation operation) {
+        List<Compare> compares =
+                Stream.concat(copied.stream(), Stream.of(isWriter(now))).toList();
+        try {
+            return recordsTo().write(moved, now.recordRevision(), compares, fence(operation)) > 0;
+        } catch (TakeOverException e) {
+            if (e.getCause() instanceof CallFailedException failed && failed.isRefused()) {
+                throw e;
+            }
+            throw new TakeOverException(
+                    e.getMessage() + ". Whether the primary role has moved to " + to.shown()
+                            + " is unknown: keep clients away from both clusters, and run the command again",
+                    e);
+        }
+    }
+
+    private Compare isWriter(Found found) {
+        return Records.isAt(ReservedKeys.epoch(mirror), found.epochRevision());
+    }
+
+    private List<RequestOp> fence(Operation operation) {
+        return List.of(
+                Records.put(ReservedKeys.epoch(mirror), ByteString.copyFromUtf8(operation.id())),
+                // The active process finds it deleted, begins again, and turns the mirror round.
+                Records.delete(ReservedKeys.active(mirror)));
+    }
+
+    /**
+     * Records the former primary as such, with the first checkpoint of the turned mirror. A snapshot that a mirror into it
+     * left unfinished is not continued: clients wrote there since.
+     *
+     * @param planned whether it is as the new primary was at the move
+     */
+    boolean turn(Found primary, Found former, Operation operation, boolean planned) {
+        Closed closed = former.move().closed();
+        Closed settled = closed == null || closed.way() == Way.NONE ? null : closingFrom.settle(closed);
+        Home record = primary.required();
+        Checkpoint before = former.checkpoint();
+        Checkpoint reversed = new Checkpoint(
+                primary.cluster(),
+                record.scope(),
+                // Until the move is complete, the record there is that of the moving transaction.
+                new Revision(primary.recordRevision()),
+                null,
+                before == null ? 1 : before.epoch() + 1,
+                operation.process() + " " + operation.id(),
+                List.of(primary.cluster()),
+                operation.startedAt(),
+                planned && settled != null && keepsLeases ? CheckpointState.SYNCED : CheckpointState.SYNCING);
+        // Up to there it has all writes, which an unplanned turn does not promise.
+        long marker = planned ? primary.move().endMarker() : 0;
+        Move turned = new Move(Phase.STEADY, operation, primary.move().verifiedAt(), marker, settled);
+        List<RequestOp> begun = List.of(
+                Records.put(ReservedKeys.checkpoint(mirror), CheckpointCodec.encode(reversed)),
+                Records.put(ReservedKeys.epoch(mirror), ByteString.copyFromUtf8(operation.id())),
+                Records.delete(ReservedKeys.lanes(mirror)));
+        return recordsFrom().write(record.with(turned), former.recordRevision(), List.of(), begun) > 0;
+    }
+
+    /** Leaves leases that the mirror kept alive to their owners, with a full TTL. */
+    void releaseLeases() {
+        // First, and without registers too: a later mirror into this cluster has to find leases that clients granted.
+        deleteRegister(KeyRange.single(ReservedKeys.wholeLeases(mirror)));
+        List<Long> registered = recordsTo().leases();
+        for (int first = 0; first < registered.size(); first += PAGE_KEYS) {
+            var unused = to.keepAlive(registered.subList(first, Math.min(registered.size(), first + PAGE_KEYS)));
+        }
+        if (!registered.isEmpty()) {
+            deleteRegister(ReservedKeys.all(mirror, "lease/"));
+        }
+    }
+
+    private void deleteRegister(KeyRange range) {
+        TxnRequest delete =
+                TxnRequest.newBuilder().addSuccess(Records.delete(range)).build();
+        var unused = to.txn("the lease register", delete);
     }
 }

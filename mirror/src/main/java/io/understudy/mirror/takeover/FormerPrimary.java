@@ -1,10 +1,13 @@
 package io.understudy.mirror.takeover;
 
 import io.understudy.mirror.call.CallFailedException;
+import io.understudy.mirror.checkpoint.Checkpoint;
+import io.understudy.mirror.home.Move.Closed;
 import io.understudy.mirror.home.Move.Way;
 import io.understudy.mirror.pipeline.Conflict;
 import io.understudy.mirror.takeover.Direction.Comparer.Lost;
-import io.understudy.mirror.takeover.Failover.Claims;
+import io.understudy.mirror.takeover.Records.Found;
+import io.understudy.mirror.takeover.Rejoin.Claims;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
@@ -23,10 +26,12 @@ public final class FormerPrimary {
     /** Number of checks before the next attempt at closing a cluster that rejected it. */
     private static final int LOOKS = 10;
 
-    private final String mirror;
     private final String primary;
     private final String cluster;
-    private final Failover failover;
+    private final Direction direction;
+    private final Records from;
+    private final Records to;
+    private final Rejoin rejoin;
     /** As last logged; null for no such cluster. */
     private volatile @Nullable String warning;
     /** What the mirror waits for once the cluster is closed; null before. */
@@ -41,11 +46,13 @@ public final class FormerPrimary {
     private boolean isLeftOpen;
     private boolean isToRepeat;
 
-    FormerPrimary(String mirror, String primary, String cluster, Failover failover) {
-        this.mirror = mirror;
+    FormerPrimary(String primary, String cluster, Direction direction) {
         this.primary = primary;
         this.cluster = cluster;
-        this.failover = failover;
+        this.direction = direction;
+        this.from = direction.recordsFrom();
+        this.to = direction.recordsTo();
+        this.rejoin = new Rejoin(direction, TakeOverOptions.DEFAULTS, step -> {});
     }
 
     /**
@@ -62,21 +69,21 @@ public final class FormerPrimary {
         if (before != null
                 && last != null
                 && !(isLeftOpen && looks % LOOKS == 0)
-                && failover.isUnchanged(before, looks % 2 == 0)) {
+                && isUnchanged(before, looks % 2 == 0)) {
             return Optional.of(last);
         }
         found = null;
         isLeftOpen = false;
         isToRepeat = false;
-        Claims claims = failover.claims();
+        Claims claims = claims();
         if (!claims.areBoth() || claims.former().epoch() > claims.primary().epoch()) {
             warning = null;
             closed = null;
             return Optional.empty();
         }
-        String both = claims.shown(mirror, primary, cluster) + "; ";
-        Optional<String> command = failover.command();
-        if (command.isPresent() || !claims.isUnchangedIn(failover.claims())) {
+        String both = claims.shown(primary, cluster) + "; ";
+        Optional<String> command = command();
+        if (command.isPresent() || !claims.isUnchangedIn(claims())) {
             return Optional.of(new Conflict(both + command.orElse("a command has changed that"), true));
         }
         String remedy = "run " + claims.remedy();
@@ -86,12 +93,31 @@ public final class FormerPrimary {
         return Optional.of(conflict);
     }
 
+    private Claims claims() {
+        Found present = to.read();
+        return new Claims(present, from.read());
+    }
+
+    /** Whether no command wrote one of both records since; one request. */
+    private boolean isUnchanged(Claims before, boolean ofPrimary) {
+        return ofPrimary
+                ? to.read().recordRevision() == before.primary().recordRevision()
+                : from.read().recordRevision() == before.former().recordRevision();
+    }
+
+    /** The command at work, in words. */
+    private Optional<String> command() {
+        return Lock.holder(to)
+                .or(() -> Lock.holder(from))
+                .map(holder -> "a command moves mirror " + direction.mirror() + ": " + holder);
+    }
+
     private String stale(Claims claims, String remedy) {
         if (closed != null && claims.former().recordRevision() == closedAt) {
             return closed;
         }
         try {
-            Failover.Former found = failover.closeFormer();
+            Former found = closeFormer();
             if (found.way() == Way.NONE) {
                 return open("it is left open (--allow-loss); " + remedy);
             }
@@ -105,6 +131,44 @@ public final class FormerPrimary {
             isLeftOpen = true;
             isToRepeat = e.getCause() instanceof CallFailedException failed && !failed.isFinal();
             return open(e.getMessage() + "; " + remedy + " with --close and users with the role root");
+        }
+    }
+
+    /**
+     * The former primary as closed.
+     *
+     * @param revision up to which the primary has its writes
+     * @param lost what only the former primary has; nothing if it was left open
+     * @param recordRevision of its record, which a command that opens it changes; 0 if it was left open
+     */
+    private record Former(Way way, long revision, Lost lost, long recordRevision) {}
+
+    /**
+     * Closes it as the operator chose. Finds what it alone has.
+     *
+     * @throws TakeOverException it is not permitted, or another command is at work
+     */
+    private Former closeFormer() {
+        Found present = to.read();
+        Way chosen = present.required().move().former();
+        Way way = chosen == null ? Way.ROLES : chosen;
+        Checkpoint checkpoint = present.checkpoint();
+        long reached = checkpoint == null ? 0 : checkpoint.revision().value();
+        if (way == Way.NONE) {
+            return new Former(way, reached, Lost.NOTHING, 0);
+        }
+        direction.lock().take(to, "close");
+        try {
+            Claims both = rejoin.closed(former -> {
+                Closed begun = Rejoin.begun(former);
+                return begun == null ? direction.closingFrom().prepare(way) : begun;
+            });
+            Closed how = both.former().move().closed();
+            Lost lost = rejoin.lost(both.primary(), both.former());
+            return new Former(
+                    how == null ? way : how.way(), reached, lost, both.former().recordRevision());
+        } finally {
+            direction.lock().release();
         }
     }
 
@@ -123,7 +187,7 @@ public final class FormerPrimary {
     private void warn(String next) {
         if (!next.equals(warning)) {
             LOG.atWarn()
-                    .addKeyValue("mirror", mirror)
+                    .addKeyValue("mirror", direction.mirror())
                     .addKeyValue("cluster", cluster)
                     .addKeyValue("reason", next)
                     .log("former primary returned");
@@ -131,7 +195,7 @@ public final class FormerPrimary {
         warning = next;
     }
 
-    private static String beyond(Failover.Former found) {
+    private static String beyond(Former found) {
         Lost lost = found.lost();
         return lost.unknown() != null
                 ? "Writes after revision " + found.revision() + " are not known: " + lost.unknown()

@@ -94,7 +94,7 @@ public final class PatientCalls implements TakeOverCalls {
         return cluster.settings().login();
     }
 
-    EtcdCluster cluster() {
+    public EtcdCluster cluster() {
         return cluster;
     }
 
@@ -312,7 +312,7 @@ public final class PatientCalls implements TakeOverCalls {
     }
 
     /** Returns a connection with a token of another member: learners issue none. */
-    Channel authenticatedElsewhere(Channel member) {
+    public Channel authenticatedElsewhere(Channel member) {
         if (credentials == null) {
             return member;
         }

@@ -25,6 +25,7 @@ import io.understudy.mirror.home.Move.Way;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
@@ -36,6 +37,27 @@ import org.jspecify.annotations.Nullable;
 record Records(TakeOverCalls cluster, String mirror) {
 
     private static final int PAGE_KEYS = 1_000;
+    private static final Duration ANSWER = Duration.ofSeconds(3);
+
+    String shown() {
+        return cluster.shown();
+    }
+
+    /** Of a cluster that may be lost, which gets little time. */
+    Records promptly() {
+        return new Records(cluster.with(ANSWER), mirror);
+    }
+
+    boolean responds() {
+        try {
+            var unused = promptly().cluster().get(ReservedKeys.home(mirror));
+            return true;
+        } catch (TakeOverException e) {
+            // A refusal is an answer: clients may write there.
+            return e.getCause() instanceof CallFailedException failed
+                    && (failed.error() == EtcdError.PERMISSION_DENIED || failed.error() == EtcdError.LOGIN_FAILED);
+        }
+    }
 
     /**
      * What was found, at one revision.
@@ -304,16 +326,16 @@ record Records(TakeOverCalls cluster, String mirror) {
                 .orElse(0L);
     }
 
-    /**
-     * Marks that roles are withdrawn, so that they are not copied meanwhile.
-     *
-     * @param process that withdraws them; null when they are granted again
-     */
-    List<RequestOp> frozen(Closed how, @Nullable String process) {
-        ByteString key = ReservedKeys.freeze(mirror);
-        return how.way() != Way.ROLES
-                ? List.of()
-                : List.of(process == null ? delete(key) : put(key, ByteString.copyFromUtf8(process)));
+    /** Marks that a process withdraws roles, so that they are not copied meanwhile. */
+    List<RequestOp> frozen(Closed how, String process) {
+        return how.way() == Way.ROLES
+                ? List.of(put(ReservedKeys.freeze(mirror), ByteString.copyFromUtf8(process)))
+                : List.of();
+    }
+
+    /** Roles are granted again. */
+    RequestOp unfrozen() {
+        return delete(ReservedKeys.freeze(mirror));
     }
 
     private Home decoded(KeyValue found) {

@@ -12,17 +12,15 @@ import io.understudy.mirror.home.Move.Way;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.takeover.Direction.Comparer.Equal;
 import io.understudy.mirror.takeover.Direction.Comparer.Lost;
-import io.understudy.mirror.takeover.Failover.Claims;
 import io.understudy.mirror.takeover.Records.Found;
+import io.understudy.mirror.takeover.Rejoin.Claims;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -67,14 +65,14 @@ public final class Switchover {
         this.from = direction.recordsFrom();
         this.to = direction.recordsTo();
         this.lock = direction.lock();
-        this.operation = new Operation(UUID.randomUUID().toString(), SWITCHOVER, lock.process(), Instant.now());
+        this.operation = direction.operation(SWITCHOVER);
         this.undo = new Undo(direction, options, operation);
     }
 
     /** What {@link #run} does, in order. */
     public List<String> plan() {
-        String source = direction.from().shown();
-        String target = direction.to().shown();
+        String source = from.shown();
+        String target = to.shown();
         return List.of(
                 "compare: compares " + source + " with " + target + " while clients write; changes nothing",
                 "close: " + closes() + "; undone by --undo",
@@ -86,7 +84,7 @@ public final class Switchover {
     }
 
     private String closes() {
-        String where = direction.from().shown();
+        String where = from.shown();
         String keys = direction.scope().shown();
         return switch (options.way()) {
             case ROLES -> "revokes write access to " + keys + " at " + where + " from all roles but the mirror's";
@@ -126,10 +124,8 @@ public final class Switchover {
             return direction.closingFrom().prepare(options.way());
         }
         if (begun.way() == Way.NONE && options.way() != Way.NONE) {
-            throw new TakeOverException(
-                    "a switchover that leaves " + direction.from().shown()
-                            + " open was cut short: undo it with --undo before one that closes it, or complete it with"
-                            + " --allow-loss");
+            throw new TakeOverException("a switchover that leaves " + from.shown() + " open was cut short: undo it with"
+                    + " --undo before one that closes it, or complete it with --allow-loss");
         }
         return begun;
     }
@@ -151,7 +147,7 @@ public final class Switchover {
             }
             if (other.move().phase() == Phase.STEADY && !isStale(primary, other)) {
                 throw new TakeOverException(
-                        direction.to().shown() + " is the primary of mirror " + direction.mirror() + " already");
+                        to.shown() + " is the primary of mirror " + direction.mirror() + " already");
             }
             undo.resume(other.move().operation());
             return undo.again(() -> finished(null));
@@ -232,7 +228,7 @@ public final class Switchover {
 
     private void drained(long marker, Way way) {
         begin("drain");
-        facts.put("end marker", "revision " + marker + " of " + direction.from().shown());
+        facts.put("end marker", "revision " + marker + " of " + from.shown());
         long end = System.nanoTime() + options.drainDeadline().toNanos();
         long keptAlive = System.nanoTime();
         long first = -1;
@@ -248,7 +244,7 @@ public final class Switchover {
                 return;
             }
             if (System.nanoTime() - end > 0) {
-                throw new TakeOverException(direction.to().shown() + " did not reach revision " + marker + " within "
+                throw new TakeOverException(to.shown() + " did not reach revision " + marker + " within "
                         + options.drainDeadline().toSeconds() + " s; its checkpoint is "
                         + (found == null ? "missing" : found.state().word() + " at " + found.revision())
                         + ". Check that the mirror is running");
@@ -304,8 +300,8 @@ public final class Switchover {
             }
             return;
         }
-        throw new TakeOverException("the epoch of mirror " + direction.mirror() + " at "
-                + direction.to().shown() + " changed " + ATTEMPTS + " times during the move");
+        throw new TakeOverException("the epoch of mirror " + direction.mirror() + " at " + to.shown() + " changed "
+                + ATTEMPTS + " times during the move");
     }
 
     private void requireReached(Found now, long marker) {
@@ -313,7 +309,7 @@ public final class Switchover {
         if (reached == null
                 || reached.state() != CheckpointState.SYNCED
                 || reached.revision().value() < marker) {
-            throw new TakeOverException("the checkpoint at " + direction.to().shown() + " went back");
+            throw new TakeOverException("the checkpoint at " + to.shown() + " went back");
         }
     }
 
@@ -341,42 +337,32 @@ public final class Switchover {
                     + " since; see \"understudy mirror status\"");
         }
         leases.addAll(to.leases());
-        Turn turn = new Turn(direction, operation);
-        turn.releaseLeases();
-        Closed closedHere = primary.move().closed();
-        if (closedHere != null) {
-            direction.closingTo().open(closedHere);
-        }
+        direction.releaseLeases();
+        direction.closingTo().open(primary.move().closed());
         List<String> next = new ArrayList<>();
-        next.add("point clients at " + direction.to().shown());
+        next.add("point clients at " + to.shown());
         Lost closed = lostIfClosed(formerly);
-        String unturned = turned(primary, turn);
+        String unturned = turned(primary);
         Lost found = closed == null ? lost(primary, unturned) : closed;
         if (unturned == null) {
             Home steady =
                     primary.required().with(primary.move().in(Phase.STEADY).closed(null));
-            long written = to.write(
-                    steady,
-                    primary.recordRevision(),
-                    List.of(),
-                    closedHere == null ? List.of() : to.frozen(closedHere, null));
-            if (written == 0) {
+            if (to.write(steady, primary.recordRevision(), List.of(), List.of(to.unfrozen())) == 0) {
                 throw undo.writtenMeanwhile();
             }
         } else {
-            next.add("run the command again once " + direction.from().shown() + " responds: " + unturned);
+            next.add("run the command again once " + from.shown() + " responds: " + unturned);
         }
         next.add("to move back: understudy mirror failback");
         LOG.atInfo()
                 .addKeyValue("mirror", direction.mirror())
-                .addKeyValue("from", direction.from().shown())
-                .addKeyValue("to", direction.to().shown())
+                .addKeyValue("from", from.shown())
+                .addKeyValue("to", to.shown())
                 .addKeyValue("end_marker", primary.move().endMarker())
                 .log("primary role moved");
         LostKeys lost = LostKeys.of(found.keys());
         return new TakeOverReport(
-                "The primary of mirror " + direction.mirror() + " is now "
-                        + direction.to().shown() + " (cluster " + primary.cluster() + ")",
+                direction.moved(primary),
                 found.unknown() == null ? lost.shown() : "not known: " + found.unknown(),
                 lost,
                 facts,
@@ -411,24 +397,20 @@ public final class Switchover {
      *
      * @return why that is not possible now; null if it is done
      */
-    private @Nullable String turned(Found primary, Turn turn) {
+    private @Nullable String turned(Found primary) {
         try {
             Found former = from.read();
             if (former.isPrimary() && former.epoch() > primary.epoch()) {
                 Claims claims = new Claims(primary, former);
-                throw new Undo.StaysClosed(
-                        claims.shown(
-                                        direction.mirror(),
-                                        direction.to().shown(),
-                                        direction.from().shown()) + "; run " + claims.remedy(),
-                        null);
+                throw new Undo.StaysClosed(claims.shown(to.shown(), from.shown()) + "; run " + claims.remedy(), null);
             }
             // One that the mirror closed was open after the move. One of another phase was restored.
             boolean isPlanned = primary.move().phase() == Phase.MOVED
                     && primary.isLast(SWITCHOVER)
                     && former.move().phase() == Phase.CLOSING
                     && !former.isLast(Failover.FAILOVER);
-            boolean isTurned = former.epoch() >= primary.epoch() || turn.former(primary, former, isPlanned);
+            boolean isTurned =
+                    former.epoch() >= primary.epoch() || direction.turn(primary, former, operation, isPlanned);
             // Until the mirror back does it; an alarm is disarmed by now.
             keepAlive(direction.from());
             return isTurned ? null : "its record was written meanwhile";
@@ -464,30 +446,26 @@ public final class Switchover {
 
     private void requireMovable(Found primary, Found other) {
         if (!primary.required().cluster().equals(primary.cluster())) {
-            throw new TakeOverException(direction.from().shown() + " is not the primary of mirror " + direction.mirror()
+            throw new TakeOverException(from.shown() + " is not the primary of mirror " + direction.mirror()
                     + "; its record names cluster " + primary.required().cluster());
         }
         if (other.isPrimary()) {
             Claims claims = new Claims(primary, other);
-            throw new TakeOverException(claims.shown(
-                            direction.mirror(),
-                            direction.from().shown(),
-                            direction.to().shown())
-                    + "; run " + claims.remedy() + " first");
+            throw new TakeOverException(claims.shown(from.shown(), to.shown()) + "; run " + claims.remedy() + " first");
         }
         Checkpoint checkpoint = other.checkpoint();
         if (checkpoint == null) {
-            throw new TakeOverException(direction.to().shown() + " has no checkpoint of mirror " + direction.mirror()
+            throw new TakeOverException(to.shown() + " has no checkpoint of mirror " + direction.mirror()
                     + ": it was never mirrored to. Check the name of the mirror, and that it runs");
         }
         if (!checkpoint.scope().equals(direction.scope())) {
-            throw new TakeOverException("the checkpoint at " + direction.to().shown() + " has "
+            throw new TakeOverException("the checkpoint at " + to.shown() + " has "
                     + checkpoint.scope().shown() + "; configured: "
                     + direction.scope().shown());
         }
         if (!checkpoint.source().equals(primary.cluster())) {
             throw new TakeOverException("the checkpoint has source cluster " + checkpoint.source() + ", but "
-                    + direction.from().shown() + " is cluster " + primary.cluster());
+                    + from.shown() + " is cluster " + primary.cluster());
         }
         if (checkpoint.state() != CheckpointState.SYNCED) {
             throw new TakeOverException(
@@ -495,12 +473,12 @@ public final class Switchover {
         }
         long lag = primary.revision() - checkpoint.revision().value();
         if (lag > options.maxLag()) {
-            throw new TakeOverException(direction.to().shown() + " is " + lag + " revisions behind, more than "
-                    + options.maxLag() + ": wait until the mirror has caught up, or set --max-lag");
+            throw new TakeOverException(to.shown() + " is " + lag + " revisions behind, more than " + options.maxLag()
+                    + ": wait until the mirror has caught up, or set --max-lag");
         }
         if (other.revision() < primary.revision() && !options.acceptSilentWatchers()) {
-            throw new TakeOverException(direction.to().shown() + " is at revision " + other.revision() + ", below "
-                    + primary.revision() + " of " + direction.from().shown()
+            throw new TakeOverException(to.shown() + " is at revision " + other.revision() + ", below "
+                    + primary.revision() + " of " + from.shown()
                     + ": a watcher that resumes there would miss changes without an error. Seed the target with"
                     + " init-target, or use --accept-silent-watchers if all clients list again");
         }

@@ -106,13 +106,10 @@ public final class TakeOver implements AutoCloseable {
      * @param source stays the caller's to close, as does {@code target}
      */
     public static FormerPrimary former(MirrorSettings.Mirror mirror, EtcdCluster source, EtcdCluster target) {
-        TakeOver clusters = running(mirror, source, target);
-        Failover failover = new Failover(clusters.direction(true, step -> {}), TakeOverOptions.DEFAULTS, step -> {});
         return new FormerPrimary(
-                mirror.name(),
                 "etcd " + source.settings().endpoints(),
                 "etcd " + target.settings().endpoints(),
-                failover);
+                running(mirror, source, target).direction(true, step -> {}));
     }
 
     /** Checks repeatedly whether both clusters permit a take-over to the mirror's users; they stay the caller's to close. */
@@ -205,7 +202,7 @@ public final class TakeOver implements AutoCloseable {
     }
 
     /** Returns a rejoin of the side that holds the role with the lower epoch. */
-    public Failover rejoin(TakeOverOptions options, Steps steps) {
+    public Rejoin rejoin(TakeOverOptions options, Steps steps) {
         Direction forth = direction(false, steps);
         boolean isSourceNewer =
                 forth.recordsFrom().read().epoch() > forth.recordsTo().read().epoch();
@@ -213,13 +210,13 @@ public final class TakeOver implements AutoCloseable {
     }
 
     /** Of the source, or of the target, to a primary that the operator chose. */
-    public Failover rejoin(boolean isTargetPrimary, TakeOverOptions options, Steps steps) {
-        return new Failover(direction(!isTargetPrimary, steps), options, steps);
+    public Rejoin rejoin(boolean isTargetPrimary, TakeOverOptions options, Steps steps) {
+        return new Rejoin(direction(!isTargetPrimary, steps), options, steps);
     }
 
     /** Returns a release of the side that is closed. */
-    public Failover release(boolean ofTarget, TakeOverOptions options) {
-        return new Failover(direction(ofTarget, step -> {}), options, step -> {});
+    public Rejoin release(boolean ofTarget, TakeOverOptions options) {
+        return new Rejoin(direction(ofTarget, step -> {}), options, step -> {});
     }
 
     private Direction direction(boolean back, Steps steps) {

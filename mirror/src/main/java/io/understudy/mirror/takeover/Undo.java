@@ -5,12 +5,12 @@ import io.understudy.mirror.home.Move;
 import io.understudy.mirror.home.Move.Closed;
 import io.understudy.mirror.home.Move.Operation;
 import io.understudy.mirror.home.Move.Phase;
-import io.understudy.mirror.takeover.Failover.Claims;
+import io.understudy.mirror.home.Move.Way;
 import io.understudy.mirror.takeover.Records.Found;
+import io.understudy.mirror.takeover.Rejoin.Claims;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.UUID;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -111,25 +111,11 @@ final class Undo {
         }
     }
 
-    /** Undoes what this command has begun; returns what to report. */
-    TakeOverException after(RuntimeException why) {
-        String what = why.getMessage() == null ? why.toString() : why.getMessage();
+    /** Likewise, also after Ctrl-C. */
+    private <T> T uninterrupted(Supplier<T> work) {
         boolean interrupted = Thread.interrupted();
         try {
-            return new TakeOverException(
-                    again(this::undone)
-                            ? what + ". The primary role has not moved, and "
-                                    + direction.from().shown() + " is open again"
-                            : what,
-                    why);
-        } catch (StaysClosed e) {
-            return new TakeOverException(what + ". " + e.getMessage(), why);
-        } catch (RuntimeException e) {
-            why.addSuppressed(e);
-            return new TakeOverException(
-                    what + ". " + direction.from().shown() + " may still be closed: " + e.getMessage()
-                            + ". Run the command again, or with --undo",
-                    why);
+            return again(work);
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();
@@ -137,22 +123,36 @@ final class Undo {
         }
     }
 
+    /** Undoes what this command has begun; returns what to report. */
+    TakeOverException after(RuntimeException why) {
+        String what = why.getMessage() == null ? why.toString() : why.getMessage();
+        try {
+            boolean isOpen = uninterrupted(this::undone);
+            return new TakeOverException(
+                    isOpen ? what + ". The primary role has not moved, and " + from.shown() + " is open again" : what,
+                    why);
+        } catch (StaysClosed e) {
+            return new TakeOverException(what + ". " + e.getMessage(), why);
+        } catch (RuntimeException e) {
+            why.addSuppressed(e);
+            return new TakeOverException(
+                    what + ". " + from.shown() + " may still be closed: " + e.getMessage()
+                            + ". Run the command again, or with --undo",
+                    why);
+        }
+    }
+
     /** As {@link #fenced}, after a move that was not answered. */
     Optional<Found> fencedFor(TakeOverException why) {
-        boolean interrupted = Thread.interrupted();
         try {
-            return again(this::fenced);
+            return uninterrupted(this::fenced);
         } catch (TakeOverException e) {
             why.addSuppressed(e);
             throw new StaysClosed(
-                    why.getMessage() + ". Whether the primary role has moved is unknown, so "
-                            + direction.from().shown() + " stays closed. Run the command again once "
-                            + direction.to().shown() + " responds, or with --undo --force if it is lost",
+                    why.getMessage() + ". Whether the primary role has moved is unknown, so " + from.shown()
+                            + " stays closed. Run the command again once " + to.shown()
+                            + " responds, or with --undo --force if it is lost",
                     why);
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
         }
     }
 
@@ -169,24 +169,24 @@ final class Undo {
             }
             Home same = now.required();
             Home again = same.movedTo(same.cluster(), same.moves(), operation.startedAt())
-                    .with(now.move()
-                            .by(new Operation(
-                                    UUID.randomUUID().toString(), "undo", operation.process(), operation.startedAt())));
+                    .with(now.move().by(direction.operation("undo")));
             if (to.write(again, now.recordRevision(), List.of(), List.of()) > 0) {
                 return Optional.empty();
             }
         }
-        throw new TakeOverException("the record of mirror " + direction.mirror() + " at "
-                + direction.to().shown() + " is being written by another command");
+        throw new TakeOverException("the record of mirror " + direction.mirror() + " at " + to.shown()
+                + " is being written by another command");
     }
 
     List<String> plan() {
-        String former = direction.from().shown();
-        return List.of(
-                options.force()
-                        ? "open: opens " + former + " as the primary, under an epoch above that of a move; what "
-                                + direction.to().shown() + " acknowledged as the primary is lost"
-                        : "open: opens " + former + ", unless the role has moved");
+        if (!options.force()) {
+            return List.of("open: opens " + from.shown() + ", unless the role has moved");
+        }
+        String open = "open: opens " + from.shown() + " as the primary, under an epoch above that of a move; what "
+                + to.shown() + " acknowledged as the primary is lost";
+        return options.way() == Way.NONE || !isChosen(from.read())
+                ? List.of(open)
+                : List.of("close: closes " + to.shown() + " if it responds and is the primary", open);
     }
 
     /**
@@ -198,10 +198,24 @@ final class Undo {
             return;
         }
         Lock.requireFree(to);
-        if (to.read().isPrimary() && !isChosen(primary)) {
-            throw new TakeOverException("the primary role of mirror " + direction.mirror() + " has moved to "
-                    + direction.to().shown());
+        Found other = to.read();
+        if (isChosen(primary)) {
+            var unused = prepared(other);
+        } else if (other.isPrimary()) {
+            throw new TakeOverException(
+                    "the primary role of mirror " + direction.mirror() + " has moved to " + to.shown());
         }
+    }
+
+    /** Returns how the other cluster is closed before this one opens; null if it is no primary, or is to be left open. */
+    private @Nullable Closed prepared(Found other) {
+        return other.isPrimary() && options.way() != Way.NONE ? reversed().prepared(other) : null;
+    }
+
+    private Rejoin reversed() {
+        // Under an alarm the lock, which is there, could not end.
+        Way way = options.way() == Way.CORRUPT_ALARM ? Way.AUTH_ENABLE : options.way();
+        return new Rejoin(direction.reversed(), options.with(way), step -> {});
     }
 
     /** After a failover that is known here, the operator chooses this cluster. */
@@ -213,7 +227,7 @@ final class Undo {
         Found primary = from.read();
         if (primary.move().phase() != Phase.CLOSING) {
             throw new TakeOverException("there is nothing to undo: no switchover of mirror " + direction.mirror()
-                    + " from " + direction.from().shown() + " is unfinished");
+                    + " from " + from.shown() + " is unfinished");
         }
         Lock.requireFree(from);
         return primary;
@@ -227,57 +241,77 @@ final class Undo {
         mayMove = true;
         if (options.force() && !isTargetPresent()) {
             var unused = reopened(FORCED_EPOCHS);
-            return report(primary, true);
+            return report(primary, true, null);
         }
         direction.lock().take(to, "undo");
         try {
-            var unused = isChosen(primary)
-                    ? reopened(new Claims(to.read(), primary).nextEpoch() - primary.epoch())
-                    : again(this::undone);
-            return report(primary, isChosen(primary));
+            if (isChosen(primary)) {
+                return chosen(primary, to.read());
+            }
+            var unused = again(this::undone);
+            return report(primary, false, null);
         } finally {
             direction.lock().release();
         }
     }
 
+    /** In the order of a planned move: at every instant at most one cluster acknowledges client writes. */
+    private TakeOverReport chosen(Found primary, Found other) {
+        Closed how = prepared(other);
+        try {
+            Found present = how == null ? other : reversed().close(other, how);
+            var unused = reopened(new Claims(present, primary).nextEpoch() - primary.epoch());
+        } catch (TakeOverException e) {
+            String closed = from.shown() + (how == null ? "" : " and " + to.shown());
+            throw new TakeOverException(e.getMessage() + ". " + closed + " may be closed; run the command again", e);
+        }
+        return report(primary, true, how);
+    }
+
     /** Returns the report of a forced undo that an earlier command has completed. */
     TakeOverReport repeated() {
-        return report(null, true);
+        return report(null, true, null);
     }
 
     /**
      * @param undone before; null if that is not known any more
      * @param forced whether the role may have moved to the other cluster, or has
+     * @param how the other cluster is closed; null if it may be open
      */
-    private TakeOverReport report(@Nullable Found undone, boolean forced) {
-        String summary = direction.from().shown() + " is open again and remains the primary";
+    private TakeOverReport report(@Nullable Found undone, boolean forced, @Nullable Closed how) {
+        String summary = from.shown() + " is open again and remains the primary";
         if (!forced) {
             return new TakeOverReport(summary, TakeOverReport.NONE, new LostKeys(), Map.of(), List.of());
         }
-        String other = direction.to().shown();
+        String other = to.shown();
         Operation last = undone == null || undone.isLast(Failover.FAILOVER)
                 ? null
                 : undone.move().operation();
         return new TakeOverReport(
                 summary,
-                "possible: all writes that " + other + " acknowledged"
+                "possible: all writes that " + other
                         + (last == null
-                                ? " as the primary"
-                                : " since " + last.startedAt() + ", if the role had moved; whether it had is unknown"),
+                                ? how == null
+                                        ? " acknowledges as the primary until it is closed"
+                                        : " acknowledged as the primary"
+                                : " acknowledged since " + last.startedAt()
+                                        + ", if the role had moved; whether it had is unknown"),
                 new LostKeys(),
                 Map.of(
                         "data up to",
-                        "the last write that " + direction.from().shown()
+                        "the last write that " + from.shown()
                                 + " acknowledged; keys of leases that expired while it was closed are missing"),
                 List.of(
-                        "point clients at " + direction.from().shown(),
-                        Failover.returning(other, options.way())
+                        "point clients at " + from.shown(),
+                        (how == null
+                                        ? Failover.returning(other, options.way())
+                                        : other + " is closed (" + how.way().word() + ")")
                                 + "; keep clients away from it and run: understudy mirror rejoin"));
     }
 
     /** @throws TakeOverException another command holds the lock there */
     private boolean isTargetPresent() {
-        Records there = new Records(direction.to().with(Failover.ANSWER), direction.mirror());
+        Records there = to.promptly();
         Optional<String> holder;
         try {
             holder = Lock.holder(there);
@@ -313,9 +347,8 @@ final class Undo {
         }
         String remedy = former.isPrimary() ? "; run " + new Claims(moved, former).remedy() : "";
         return new StaysClosed(
-                (how == null ? "" : direction.from().shown() + " stays closed: ") + "the primary role of mirror "
-                        + direction.mirror() + " has moved to "
-                        + direction.to().shown() + remedy,
+                (how == null ? "" : from.shown() + " stays closed: ") + "the primary role of mirror "
+                        + direction.mirror() + " has moved to " + to.shown() + remedy,
                 null);
     }
 
@@ -346,7 +379,7 @@ final class Undo {
                 : Move.NONE.former(options.way()).by(primary.isLast(Failover.FAILOVER) ? null : undo);
         Home open = record.movedTo(record.cluster(), record.moves() + epochs, operation.startedAt())
                 .with(none);
-        if (from.write(open, primary.recordRevision(), List.of(), from.frozen(how, null)) == 0) {
+        if (from.write(open, primary.recordRevision(), List.of(), List.of(from.unfrozen())) == 0) {
             throw writtenMeanwhile();
         }
         return true;

@@ -219,8 +219,8 @@ final class SwitchoverFaultsTest {
         assertThat(former.warnings()).as(shown).hasSize(1);
         assertThat(former.warnings().get(0)).as(shown).contains("\"/app/late\"");
         assertThat(world.source.isOpen("/app/k")).as(shown).isFalse();
-        assertThat(world.failover(OPTIONS).rejoinPlan()).as(shown).hasSize(3);
-        assertThat(world.failover(OPTIONS).rejoin().lost()).as(shown).contains("\"/app/late\"");
+        assertThat(world.rejoin(OPTIONS).plan()).as(shown).hasSize(3);
+        assertThat(world.rejoin(OPTIONS).run().lost()).as(shown).contains("\"/app/late\"");
         assertEnds(former);
         assertThat(former.warnings()).as(shown).isEmpty();
         world.disputed = false;
@@ -255,7 +255,7 @@ final class SwitchoverFaultsTest {
                 .contains("source a read of the primary record", "target a read of the primary record");
         FakeCluster chosen = isTargetChosen ? world.target : world.source;
         FakeCluster other = isTargetChosen ? world.source : world.target;
-        var unused = world.failover(other, chosen, OPTIONS.forced()).rejoin();
+        var unused = world.rejoin(other, chosen, OPTIONS.forced()).run();
         assertEnds(former);
     }
 
@@ -333,12 +333,12 @@ final class SwitchoverFaultsTest {
                     .contains("target with epoch 0, source with epoch 0", "rejoin\" with --primary source or");
         });
         assertThat(world.source.isOpen("/app/k")).as("not chosen yet").isTrue();
-        assertThatThrownBy(() -> world.failover(OPTIONS).rejoin()).hasMessageContaining("--primary target");
+        assertThatThrownBy(() -> world.rejoin(OPTIONS).run()).hasMessageContaining("--primary target");
         int before = world.requests;
         world.cut(cut == 0 ? 0 : before + cut, Fault.KILLED, delivered);
         List<String> lost = new ArrayList<>();
         try {
-            lost.addAll(world.failover(OPTIONS.forced()).rejoin().lost());
+            lost.addAll(world.rejoin(OPTIONS.forced()).run().lost());
         } catch (Killed e) {
             world.trace.add("killed");
         }
@@ -346,7 +346,7 @@ final class SwitchoverFaultsTest {
         world.heal();
         if (lost.isEmpty()) {
             try {
-                lost.addAll(world.failover(OPTIONS.forced()).rejoin().lost());
+                lost.addAll(world.rejoin(OPTIONS.forced()).run().lost());
             } catch (TakeOverException e) {
                 assertThat(e).as(shown).hasMessageContaining("nothing to rejoin");
                 lost.add("\"/app/late\"");
@@ -395,11 +395,15 @@ final class SwitchoverFaultsTest {
         assertThat(former.warnings()).isEmpty();
         assertThat(world.source.isOpen("/app/k")).as("not chosen yet").isTrue();
         assertThat(world.target.isOpen("/app/k")).as("not chosen yet").isTrue();
-        assertThatThrownBy(() ->
-                        world.failover(world.target, world.source, OPTIONS).rejoin())
+        assertThatThrownBy(
+                        () -> world.rejoin(world.target, world.source, OPTIONS).run())
                 .hasMessageContaining("--primary target");
         assertThatThrownBy(() -> world.switchover(OPTIONS).run()).hasMessageContaining("--primary target");
         assertThatThrownBy(() -> world.failback().run()).hasMessageContaining("--primary target");
+        for (FakeCluster to : List.of(world.source, world.target)) {
+            FakeCluster from = to == world.source ? world.target : world.source;
+            assertThatThrownBy(() -> world.failover(from, to, OPTIONS).run()).hasMessageContaining("--primary target");
+        }
 
         FakeCluster chosen = isTargetChosen ? world.target : world.source;
         FakeCluster other = isTargetChosen ? world.source : world.target;
@@ -408,7 +412,7 @@ final class SwitchoverFaultsTest {
         world.cut(cut == 0 ? 0 : before + cut, Fault.KILLED, delivered);
         List<String> lost = new ArrayList<>();
         try {
-            lost.addAll(world.failover(other, chosen, OPTIONS.forced()).rejoin().lost());
+            lost.addAll(world.rejoin(other, chosen, OPTIONS.forced()).run().lost());
         } catch (Killed e) {
             world.trace.add("killed");
         }
@@ -417,8 +421,7 @@ final class SwitchoverFaultsTest {
         world.quiet = true;
         if (lost.isEmpty()) {
             try {
-                lost.addAll(
-                        world.failover(other, chosen, OPTIONS.forced()).rejoin().lost());
+                lost.addAll(world.rejoin(other, chosen, OPTIONS.forced()).run().lost());
             } catch (TakeOverException e) {
                 assertThat(e).as(shown).hasMessageContaining("nothing to rejoin");
                 lost.add("\"/app/" + (isTargetChosen ? "undone" : "failed-over") + "\"");
@@ -447,6 +450,44 @@ final class SwitchoverFaultsTest {
         world.lost = null;
     }
 
+    /** Of a run that was killed before it printed the report, not of a move long past. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void theReportOfAFailoverOrForcedUndoIsRepeatedUntilTheOtherClusterIsACopy(boolean isUndo) {
+        World world = new World(Way.ROLES, false);
+        if (isUndo) {
+            forcedUndo(world, true);
+        } else {
+            world.failOver();
+        }
+        world.quiet = true;
+        FakeCluster from = isUndo ? world.target : world.source;
+        FakeCluster to = isUndo ? world.source : world.target;
+        Failover failover = world.failover(from, to, OPTIONS);
+        assertThat(failover.plan()).singleElement().asString().contains("is the primary already", "since ");
+        failover.check();
+        assertThat(failover.run().loss()).as("it returned with the role").contains("all writes");
+        world.quiet = false;
+        world.lost = from;
+        failover.check();
+        assertThat(failover.run().loss()).as("it does not respond").contains("all writes");
+        world.lost = null;
+        var unused = world.rejoin(from, to, OPTIONS).run();
+        String already = to.name + " is the primary of mirror dr already";
+        assertThatThrownBy(failover::check).hasMessage(already);
+        assertThatThrownBy(failover::run).hasMessage(already);
+    }
+
+    /** The target never got the role. */
+    @Test
+    void aForcedUndoIsNotReportedAgainOnceTheTargetIsSeenAsACopy() {
+        World world = new World(Way.ROLES, false);
+        forcedUndo(world, false);
+        assertThatThrownBy(() ->
+                        world.failover(world.target, world.source, OPTIONS).run())
+                .hasMessage("source is the primary of mirror dr already");
+    }
+
     /** A failover that the undo has seen, or that has seen the undo, is in order with it. */
     @Test
     void aForcedUndoOutranksTheMove_andALaterFailoverOutranksTheUndo() {
@@ -469,7 +510,7 @@ final class SwitchoverFaultsTest {
                 .as("its closing is no failover to complete")
                 .hasMessageContainingAll("already, and closed", "understudy mirror rejoin", "--undo --force");
         assertThat(world.target.isOpen("/app/k")).isFalse();
-        var unusedRejoin = world.failover(world.target, world.source, OPTIONS).rejoin();
+        var unusedRejoin = world.rejoin(world.target, world.source, OPTIONS).run();
         assertEnds(former);
 
         World later = new World(Way.ROLES, false);
@@ -595,7 +636,7 @@ final class SwitchoverFaultsTest {
             assertThat(former.close()).hasValueSatisfying(conflict -> assertThat(conflict.reason())
                     .contains("is closed"));
             List<String> late =
-                    world.failover(world.target, world.source, options).rejoin().lost();
+                    world.rejoin(world.target, world.source, options).run().lost();
             assertThat(isCutShort || late.contains("\"/app/late\"")).as(shown).isTrue();
         }
         return requests;
@@ -788,28 +829,28 @@ final class SwitchoverFaultsTest {
         switchedOver(world, true);
         assertThat(world.target.isOpen("/app/k")).isFalse();
         world.quiet = true;
-        assertThatThrownBy(() ->
-                        world.failover(world.source, world.target, OPTIONS).checkRelease())
+        assertThatThrownBy(
+                        () -> world.rejoin(world.source, world.target, OPTIONS).checkRelease())
                 .hasMessageContaining("source is the primary, and a move of the role is unfinished");
-        Failover ofTarget = world.failover(world.target, world.source, OPTIONS);
+        Rejoin ofTarget = world.rejoin(world.target, world.source, OPTIONS);
         assertThatThrownBy(ofTarget::release)
                 .hasMessageContaining("target is the primary, and a move of the role is unfinished");
         assertThat(world.target.isOpen("/app/k")).isFalse();
         var unusedReport = world.switchover(OPTIONS).run();
         Lock other = world.lock("other, pid 3");
         other.take(world.records(world.target), "close");
-        assertThatThrownBy(() ->
-                        world.failover(world.source, world.target, OPTIONS).release())
+        assertThatThrownBy(
+                        () -> world.rejoin(world.source, world.target, OPTIONS).release())
                 .hasMessageContaining("another command is moving mirror dr: other, pid 3");
         other.release();
         world.quiet = false;
         world.lost = world.target;
-        Failover ofSource = world.failover(world.source, world.target, OPTIONS);
+        Rejoin ofSource = world.rejoin(world.source, world.target, OPTIONS);
         assertThatThrownBy(ofSource::checkRelease).hasMessageContaining("--to source");
         assertThatThrownBy(ofSource::release).hasMessageContaining("--to source");
         assertThat(world.source.isOpen("/app/k")).isFalse();
         world.disputed = true;
-        assertThat(world.failover(world.source, world.target, OPTIONS.forced()).release())
+        assertThat(world.rejoin(world.source, world.target, OPTIONS.forced()).release())
                 .contains("is open");
     }
 
@@ -837,7 +878,7 @@ final class SwitchoverFaultsTest {
         assertThat(world.target.clientPuts("/app/late", "1")).isTrue();
         world.quiet = true;
         TakeOverReport report =
-                world.failover(world.target, world.source, OPTIONS.forced()).rejoin();
+                world.rejoin(world.target, world.source, OPTIONS.forced()).run();
         assertThat(report.lost()).contains("\"/app/late\"");
         assertThat(report.facts()).containsKey("keys that only the primary changed are listed too");
         assertThat(world.target.isOpen("/app/k")).isFalse();
@@ -865,7 +906,7 @@ final class SwitchoverFaultsTest {
         while (differing++ < keys) {
             assertThat(world.source.clientPuts("/app/late/" + differing, "1")).isTrue();
         }
-        TakeOverReport report = world.failover(OPTIONS.forced()).rejoin();
+        TakeOverReport report = world.rejoin(OPTIONS.forced()).run();
         assertThat(report.loss()).isEqualTo(keys + " keys");
         assertThat(report.lost()).hasSize(LostKeys.HELD).doesNotHaveDuplicates();
         Path file = report.file();
@@ -970,6 +1011,17 @@ final class SwitchoverFaultsTest {
         assertThat(world.target.valueAt(whole, world.target.revision())).isEmpty();
     }
 
+    /** Tests invariant M10: a failover that was killed may have left it, and is not run again after the rejoin. */
+    @Test
+    void aRejoinLeavesNoMarkThatAllLeasesAreKept() {
+        World world = new World(Way.ROLES, false);
+        world.failOver();
+        ByteString whole = ReservedKeys.wholeLeases("dr");
+        world.target.put(whole, ByteString.EMPTY, 0);
+        var unused = world.rejoin(OPTIONS).run();
+        assertThat(world.target.valueAt(whole, world.target.revision())).isEmpty();
+    }
+
     @Test
     void aSecondCommandIsRefusedAtOnceAndNamesTheFirst() {
         World world = new World(Way.ROLES, false);
@@ -1013,7 +1065,7 @@ final class SwitchoverFaultsTest {
         assertThatThrownBy(() -> world.switchover(OPTIONS).undo())
                 .hasMessageContainingAll("has moved to target", "understudy mirror rejoin");
         assertThat(world.source.isOpen("/app/k")).isFalse();
-        var unused = world.failover(OPTIONS).rejoin();
+        var unused = world.rejoin(OPTIONS).run();
         assertEnds(mirrors.get(0));
     }
 
@@ -1073,12 +1125,12 @@ final class SwitchoverFaultsTest {
             world.lost = null;
         };
         if (isSplit) {
-            assertThatThrownBy(() -> world.failover(OPTIONS).rejoin())
+            assertThatThrownBy(() -> world.rejoin(OPTIONS).run())
                     .hasMessageContaining("another command changed the record at source meanwhile");
             assertThat(undone).singleElement().asString().contains("is open again");
             assertOutranks(world);
         } else {
-            var unused = world.failover(OPTIONS).rejoin();
+            var unused = world.rejoin(OPTIONS).run();
             assertThat(undone).singleElement().asString().contains("another command is moving", "step rejoin");
             world.disputed = false;
             world.assertMoved();
@@ -1099,7 +1151,7 @@ final class SwitchoverFaultsTest {
                 world.lost = null;
             }
         };
-        assertThatThrownBy(() -> world.failover(OPTIONS).rejoin())
+        assertThatThrownBy(() -> world.rejoin(OPTIONS).run())
                 .hasMessageContaining("another command changed the record at source meanwhile");
         assertThat(undone.get(1)).contains("is open again");
         assertOutranks(world);
@@ -1120,6 +1172,72 @@ final class SwitchoverFaultsTest {
         assertThat(world.former(world.source, world.target).close()).isPresent();
         assertThat(ended(world, OPTIONS.forced(), true)).contains("is open again");
         assertOutranks(world);
+    }
+
+    /** Both clusters respond. In the order of a planned move, also if the command is cut. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Way.class,
+            names = {"ROLES", "CORRUPT_ALARM", "AUTH_ENABLE"})
+    void aForcedUndoAfterAFailoverClosesTheTargetBeforeTheSourceOpens(Way way) {
+        List<String> requests = chosen(way, 0, Fault.ERROR, false);
+        assertThat(requests).hasSizeGreaterThan(10);
+        // A target that does not respond then is left to the mirror.
+        int look = requests.indexOf("target range") + 1;
+        for (int cut = 1; cut <= requests.size(); cut++) {
+            for (Fault fault : cut == look ? List.of(Fault.KILLED) : List.of(Fault.values())) {
+                var unused = chosen(way, cut, fault, false);
+                var unusedDelivered = chosen(way, cut, fault, true);
+            }
+        }
+    }
+
+    /** Returns the requests of the command. */
+    private static List<String> chosen(Way way, int cut, Fault fault, boolean delivered) {
+        String shown = "%s at request %d, delivered %s".formatted(fault, cut, delivered);
+        World world = new World(way, false);
+        world.failOver();
+        assertThat(world.former(world.source, world.target).close()).isPresent();
+        world.writing = () -> assertThat(world.source.isOpen("/app/k") && world.target.isOpen("/app/k"))
+                .as(shown + ": both acknowledge writes")
+                .isFalse();
+        int before = world.requests;
+        world.cut(cut == 0 ? 0 : before + cut, fault, delivered);
+        try {
+            TakeOverReport report = world.switchover(OPTIONS.forced()).undo();
+            assertThat(report.loss()).as(shown).contains("all writes that target acknowledged as the primary");
+            assertThat(report.next()).as(shown).last().asString().startsWith("target is closed (");
+        } catch (Killed | TakeOverException e) {
+            world.trace.add(String.valueOf(e.getMessage()));
+        }
+        List<String> requests = List.copyOf(world.names.subList(before, world.requests));
+        world.heal();
+        assertThat(cut == 0 ? "is open again" : ended(world, OPTIONS.forced(), true))
+                .as(shown + world.trace)
+                .containsAnyOf("is open again", "nothing to undo");
+        assertThat(world.target.isOpen("/app/k")).as(shown + world.trace).isFalse();
+        assertOutranks(world);
+        var unused = world.rejoin(world.target, world.source, OPTIONS.with(way)).run();
+        assertThat(world.home(world.target).cluster().value()).as(shown).isOne();
+        return requests;
+    }
+
+    @Test
+    void aForcedUndoAfterAFailoverIsRefusedIfTheTargetCannotBeClosed_unlessItIsToBeLeftOpen() {
+        World world = new World(Way.AUTH_ENABLE, false);
+        world.failOver();
+        assertThat(world.former(world.source, world.target).close()).isPresent();
+        Switchover refused = world.switchover(OPTIONS.forced(), Way.ROLES);
+        assertThat(refused.undoPlan()).hasSize(2).first().asString().startsWith("close: closes target");
+        assertThatThrownBy(refused::checkUndo)
+                .hasMessageContainingAll("authentication is not enabled at target", "--allow-loss");
+        assertThatThrownBy(refused::undo).hasMessageContaining("authentication is not enabled at target");
+        assertThat(world.source.isOpen("/app/k")).isFalse();
+        assertThat(world.target.isOpen("/app/k")).isTrue();
+        Switchover leaving = world.switchover(OPTIONS.forced(), Way.NONE);
+        assertThat(leaving.undoPlan()).hasSize(1);
+        assertThat(leaving.undo().loss()).endsWith("target acknowledges as the primary until it is closed");
+        assertThat(world.source.isOpen("/app/k")).isTrue();
     }
 
     private static void assertOutranks(World world) {
@@ -1526,8 +1644,16 @@ final class SwitchoverFaultsTest {
             return new Failover(direction(from, to, "host test, pid 1"), options, this::begin);
         }
 
+        Rejoin rejoin(TakeOverOptions options) {
+            return rejoin(source, target, options.with(way));
+        }
+
+        private Rejoin rejoin(FakeCluster from, FakeCluster to, TakeOverOptions options) {
+            return new Rejoin(direction(from, to, "host test, pid 1"), options, this::begin);
+        }
+
         FormerPrimary former(FakeCluster from, FakeCluster to) {
-            return new FormerPrimary("dr", to.name, from.name, failover(from, to, OPTIONS));
+            return new FormerPrimary(to.name, from.name, direction(from, to, "host test, pid 1"));
         }
 
         void cut(int request, Fault kind, boolean isDelivered) {

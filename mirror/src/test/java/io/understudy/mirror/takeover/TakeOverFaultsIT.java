@@ -302,7 +302,7 @@ final class TakeOverFaultsIT {
             TakeOverReport rejoined;
             try (TakeOver commands = sites.commands()) {
                 rejoined =
-                        commands.rejoin(TwoSites.OPTIONS.with(way), step -> {}).rejoin();
+                        commands.rejoin(TwoSites.OPTIONS.with(way), step -> {}).run();
             }
             long closed = sites.records(0).read().revision();
             LOG.info("reached={} closed={} rejoined={}", reached, closed, rejoined);

@@ -170,7 +170,7 @@ final class TakeOverIT {
         }
         try (TakeOver clusters = takeOver(way)) {
             TakeOverReport rejoined =
-                    clusters.rejoin(OPTIONS.with(way), step -> {}).rejoin();
+                    clusters.rejoin(OPTIONS.with(way), step -> {}).run();
             assertThat(rejoined.lost())
                     .isEqualTo(
                             isRestored
@@ -227,11 +227,11 @@ final class TakeOverIT {
         assertThat(mirror.reports().get(0).state()).isEqualTo(MirrorState.CONFLICT);
         try (TakeOver clusters = takeOver(way)) {
             assertThatThrownBy(
-                            () -> clusters.rejoin(OPTIONS.with(way), step -> {}).rejoin())
+                            () -> clusters.rejoin(OPTIONS.with(way), step -> {}).run())
                     .hasMessageContaining("--primary source");
             put(atTarget, "/app/open", "1");
             TakeOverReport rejoined = clusters.rejoin(false, OPTIONS.with(way).forced(), step -> {})
-                    .rejoin();
+                    .run();
             assertThat(rejoined.lost()).contains("\"/app/discarded\"", "\"/app/open\"");
             assertThat(rejoined.facts()).containsValue("the operator chose the primary");
         }

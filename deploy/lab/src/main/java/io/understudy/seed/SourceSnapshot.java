@@ -1,4 +1,4 @@
-package io.understudy.mirror.takeover;
+package io.understudy.seed;
 
 import io.etcd.jetcd.api.MaintenanceGrpc;
 import io.etcd.jetcd.api.SnapshotRequest;
@@ -7,6 +7,8 @@ import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientResponseObserver;
 import io.understudy.etcd.Duty;
 import io.understudy.etcd.Endpoint;
+import io.understudy.mirror.takeover.PatientCalls;
+import io.understudy.mirror.takeover.TakeOverException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -27,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Saves a cluster's database to a file, as {@code etcdctl snapshot save} does. Reads a learner if there is one.
  */
-public final class SourceSnapshot {
+final class SourceSnapshot {
 
     private static final int DIGEST_BYTES = 32;
     /** A database is made of pages; the digest of them follows. */
@@ -41,7 +43,7 @@ public final class SourceSnapshot {
      *
      * @param chunkDeadline how long the next part may take
      */
-    public SourceSnapshot(PatientCalls source, Duration chunkDeadline) {
+    SourceSnapshot(PatientCalls source, Duration chunkDeadline) {
         this.source = source;
         this.chunkDeadline = chunkDeadline;
     }
@@ -54,7 +56,7 @@ public final class SourceSnapshot {
      * @throws TakeOverException no member gave one
      * @throws IOException the file can't be written
      */
-    public Endpoint save(Path file, LongConsumer progress) throws IOException {
+    Endpoint save(Path file, LongConsumer progress) throws IOException {
         List<Endpoint> endpoints = source.cluster().endpointsFor(Duty.SNAPSHOT);
         if (endpoints.isEmpty()) {
             throw new TakeOverException("no member of " + source.shown() + " is known");

@@ -1,12 +1,10 @@
-package io.understudy.mirror.takeover;
+package io.understudy.mirror.home;
 
 import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.RangeRequest;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdConnections;
 import io.understudy.etcd.EtcdErrors;
-import io.understudy.mirror.home.Home;
-import io.understudy.mirror.home.Move;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.vocabulary.MemberId;
 import java.time.Duration;
