@@ -36,6 +36,7 @@ record Keeping(String document, String beginning, List<String> by) {
      */
     static final List<Keeping> ALL = table("""
             CONTRIBUTING.md | UNDERSTUDY_ADVISORIES= | maven; AdvisoriesIT "UNDERSTUDY_ADVISORIES"
+            CONTRIBUTING.md | deploy/dist/release | ReleaseIT "aReleaseIsTaggedWithItsFiles"
             CONTRIBUTING.md | mvn verify | maven; .ci/run "mvn -B verify"
 
             README.md | mvn verify | maven; .ci/run "mvn -B verify"
