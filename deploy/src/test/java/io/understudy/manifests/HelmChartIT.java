@@ -54,7 +54,7 @@ final class HelmChartIT {
               config:
                 cluster: {endpoints: "http://etcd.core:2379"}
                 machines:
-                  etcd-0: {peerUrls: "http://etcd-0.etcd.core:2380", clientUrls: "http://etcd-0.etcd.core:2379"}
+                  etcd-0: {peerUrls: "http://etcd-0.etcd.core:2380", clientUrls: "http://etcd-0.etcd.core:2379", dataDirectory: /var/lib/etcd, process: manual}
                 shape: {voters: 1}
             networkPolicy: {enabled: true}
             """;
