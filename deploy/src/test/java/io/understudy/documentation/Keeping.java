@@ -36,6 +36,7 @@ record Keeping(String document, String beginning, List<String> by) {
      */
     static final List<Keeping> ALL = table("""
             CONTRIBUTING.md | UNDERSTUDY_ADVISORIES= | maven; AdvisoriesIT "UNDERSTUDY_ADVISORIES"
+            CONTRIBUTING.md | deploy/dist/release | ReleaseIT "aReleaseIsTaggedWithItsFiles"
             CONTRIBUTING.md | mvn verify | maven; .ci/run "mvn -B verify"
 
             README.md | mvn verify | maven; .ci/run "mvn -B verify"
@@ -54,6 +55,8 @@ record Keeping(String document, String beginning, List<String> by) {
             docs/install.md | docker build | local-images "docker build"
             docs/install.md | docker compose exec | self-check "supervise status"; TurnIT "pause"; unchecked: needs an engine and the images of others
             docs/install.md | docker run | container "--cap-drop ALL"
+            docs/install.md | helm upgrade | HelmChartIT "theInstallationPageIsRendered"; unchecked: what is rendered is checked, but applied to no cluster
+            docs/install.md | image: {repository: registry.example | yaml; HelmChartIT "theInstallationPageIsRendered"
             docs/install.md | kubectl kustomize | KubernetesManifestsTest "kubectl"; unchecked: what is rendered is checked, but applied to no cluster
             docs/install.md | listen: 0.0.0.0:2379 | gateway
             docs/install.md | mkdir | self-check "read_at gateway"; unchecked: needs an engine and the images of others
