@@ -18,6 +18,7 @@ import java.util.jar.Attributes;
 import java.util.jar.JarFile;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -155,6 +156,7 @@ final class DistributionIT {
         assertThat(outcome.status()).as(outcome.output()).isZero();
     }
 
+    @Tag("distribution")
     @Test
     void theManualHasAPageForEachCommand_andNoOther() throws Exception {
         List<String> commands = commands()
@@ -166,6 +168,7 @@ final class DistributionIT {
         }
     }
 
+    @Tag("distribution")
     @ParameterizedTest
     @MethodSource("commands")
     void aPageHasVersionFlagsCommandsAndExamples(CommandLine command) throws IOException {

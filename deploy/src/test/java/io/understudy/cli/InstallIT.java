@@ -51,6 +51,7 @@ final class InstallIT {
         assertThat(root.resolve("etc/understudy/gateway.yaml")).isRegularFile();
     }
 
+    @Tag("distribution")
     @Test
     void theManualIsLinkedPageByPage() throws Exception {
         install(version("understudy-0.0.1"), root);
