@@ -170,8 +170,10 @@ final class ReadIndexRoundsTest {
         });
         rounds.start();
         await().atMost(PATIENCE).until(() -> sent.size() >= 3);
-        Duration before = rounds.silence();
-        await().atMost(PATIENCE).until(() -> rounds.silence().compareTo(before) < 0);
+        Duration silence = rounds.silence();
+        long confirmedBy = System.nanoTime() - silence.toNanos();
+        await().atMost(PATIENCE)
+                .until(() -> System.nanoTime() - rounds.silence().toNanos() - confirmedBy > 0);
         Reader reader = new Reader(rounds, 10);
         try {
             rounds.join(reader);
