@@ -32,6 +32,9 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -203,42 +206,71 @@ final class JsonWatchIT {
 
     @Test
     void overHttp2RequestsAreAnsweredWhileOthersArrive() {
-        Vertx vertx = Vertx.vertx();
         Queue<String> lines = new ConcurrentLinkedQueue<>();
-        // Kept in a variable: an unreachable client closes its connections.
-        HttpClient client = vertx.createHttpClient(
-                new HttpClientOptions().setProtocolVersion(HttpVersion.HTTP_2).setHttp2ClearTextUpgrade(false));
-        Future<HttpClientRequest> opened =
-                client.request(HttpMethod.POST, gateway.getPort(), gateway.getHost(), "/v3/watch");
-        opened.onSuccess(request -> {
-            // Data without a handler is dropped.
-            var unused = request.response().onSuccess(response -> response.handler(part -> lines.add(part.toString())));
+        overHttp2(lines, opened -> {
             String all = create("h2/", "h20", "") + "\n" + create("h2/a", "h2/b", ",\"watch_id\":5");
             // Neither part ends where a message does.
-            var unusedToo = request.setChunked(true).write(all.substring(0, all.length() - 10));
-        });
-        try {
+            write(opened, all.substring(0, all.length() - 10));
             await().atMost(PATIENCE)
                     .untilAsserted(() -> assertThat(created(lines)).isEqualTo(1));
             put("h2/a", "1");
             await().atMost(PATIENCE)
                     .untilAsserted(() -> assertThat(String.join("", lines)).contains(base64("h2/a")));
-            String all = create("h2/a", "h2/b", ",\"watch_id\":5");
-            opened.onSuccess(request -> {
-                var unused = request.write(all.substring(all.length() - 10));
-            });
+            write(opened, all.substring(all.length() - 10));
             await().atMost(PATIENCE)
                     .untilAsserted(() -> assertThat(created(lines)).isEqualTo(2));
             put("h2/a", "2");
             await().atMost(PATIENCE)
                     .untilAsserted(() -> assertThat(String.join("", lines).split(base64("h2/a"), -1))
                             .hasSize(4));
+        });
+    }
+
+    @Test
+    void overHttp2RequestsAreAnsweredInTheirOrderWhateverTheirSize() {
+        Queue<String> lines = new ConcurrentLinkedQueue<>();
+        overHttp2(lines, opened -> {
+            for (int id = 1; id <= 20; id++) {
+                write(opened, create("x".repeat(id % 3 == 0 ? 100_000 : 1), "y", ",\"watch_id\":" + id));
+            }
+            await().atMost(PATIENCE)
+                    .untilAsserted(() -> assertThat(created(lines)).isEqualTo(20));
+        });
+        assertThat(Pattern.compile("\"watch_id\":\"(\\d+)\"")
+                        .matcher(String.join("", lines))
+                        .results())
+                .extracting(found -> Integer.valueOf(found.group(1)))
+                .isEqualTo(IntStream.rangeClosed(1, 20).boxed().toList());
+    }
+
+    /** A watch whose body stays open meanwhile. */
+    private static void overHttp2(Queue<String> lines, Consumer<Future<HttpClientRequest>> dialogue) {
+        Vertx vertx = Vertx.vertx();
+        // Kept in a variable: an unreachable client closes its connections.
+        HttpClient client = vertx.createHttpClient(
+                new HttpClientOptions().setProtocolVersion(HttpVersion.HTTP_2).setHttp2ClearTextUpgrade(false));
+        Future<HttpClientRequest> opened = client.request(
+                        HttpMethod.POST, gateway.getPort(), gateway.getHost(), "/v3/watch")
+                .onSuccess(request -> {
+                    // Data without a handler is dropped.
+                    var unused = request.setChunked(true)
+                            .response()
+                            .onSuccess(response -> response.handler(part -> lines.add(part.toString())));
+                });
+        try {
+            dialogue.accept(opened);
         } finally {
             // Otherwise closing waits for the stream's end.
             opened.onSuccess(HttpClientRequest::reset);
             var closing = client.close().eventually(vertx::close);
             await().atMost(PATIENCE).until(closing::isComplete);
         }
+    }
+
+    private static void write(Future<HttpClientRequest> opened, String part) {
+        opened.onSuccess(request -> {
+            var unused = request.write(part);
+        });
     }
 
     private static int created(Queue<String> parts) {

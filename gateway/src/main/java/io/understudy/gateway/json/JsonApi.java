@@ -27,6 +27,7 @@ import io.vertx.core.Vertx;
 import io.vertx.core.WorkerExecutor;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -35,8 +36,6 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Serves the paths below {@code /v3/}. Thread-safe.
@@ -45,7 +44,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class JsonApi implements WebCalls {
 
-    private static final Logger LOG = LoggerFactory.getLogger(JsonApi.class);
     private static final String PREFIX = "/v3/";
 
     /** The prefix of older clients, for the same methods. */
@@ -161,44 +159,59 @@ public final class JsonApi implements WebCalls {
         try {
             Caller caller = JsonCallers.of(http, exchange::over);
             exchange.endAt(caller.deadlineNanos());
-            if (body.length <= MOST_ON_LOOP) {
-                read(method, exchange, caller, body).run();
-                return;
-            }
-            String client = http.client();
-            if (!places.take(client)) {
-                throw ApiException.tooManyRequests(": too many JSON requests above " + MOST_ON_LOOP + " bytes");
-            }
-            parsing.executeBlocking(() -> read(method, exchange, caller, body), false)
-                    .onComplete(read -> {
-                        places.giveBack(client);
-                        if (read.failed()) {
-                            fail(method, exchange, read.cause());
-                        } else if (!exchange.over()) {
-                            guarded(method, exchange, read.result());
+            parse(
+                    http,
+                    body.length,
+                    () -> read(method, exchange, caller, body),
+                    answering -> {
+                        if (!exchange.over()) {
+                            answering.run();
                         }
-                    });
-        } catch (MalformedJson | ApiException | InvalidProtocolBufferException | RuntimeException e) {
-            fail(method, exchange, e);
+                    },
+                    why -> fail(method, exchange, why));
+        } catch (ApiException e) {
+            exchange.refuse(e);
         }
     }
 
-    private void guarded(JsonMethod method, JsonExchange exchange, Runnable answering) {
-        try {
-            answering.run();
-        } catch (RuntimeException e) {
-            fail(method, exchange, e);
+    /**
+     * Parses a part of a body, on its event loop if it is small, and continues there.
+     *
+     * @param failed also receives what {@code next} throws
+     */
+    <T> void parse(WebRequest http, int bytes, Callable<T> parsed, Consumer<T> next, Consumer<Throwable> failed) {
+        if (bytes <= MOST_ON_LOOP) {
+            try {
+                next.accept(parsed.call());
+            } catch (Exception e) {
+                failed.accept(e);
+            }
+            return;
         }
+        String client = http.client();
+        if (!places.take(client)) {
+            failed.accept(ApiException.tooManyRequests(": too many JSON requests above " + MOST_ON_LOOP + " bytes"));
+            return;
+        }
+        parsing.executeBlocking(parsed, false).onComplete(done -> {
+            places.giveBack(client);
+            try {
+                if (done.failed()) {
+                    failed.accept(done.cause());
+                } else {
+                    next.accept(done.result());
+                }
+            } catch (RuntimeException e) {
+                failed.accept(e);
+            }
+        });
     }
 
     private void fail(JsonMethod method, JsonExchange exchange, Throwable why) {
         if (why instanceof MalformedJson malformed) {
             exchange.refuse(Status.Code.INVALID_ARGUMENT, malformed.text(form.get()));
-        } else if (why instanceof ApiException refusal) {
-            exchange.refuse(refusal);
         } else {
-            LOG.atError().addKeyValue("method", method.fullName()).setCause(why).log("request failed");
-            exchange.refuse(Status.Code.INTERNAL, "understudy: " + why);
+            exchange.fail(why);
         }
     }
 
@@ -228,13 +241,19 @@ public final class JsonApi implements WebCalls {
                     requests -> begin(method, exchange, caller, http, requests);
             if (method.shape() == Shape.BOTH) {
                 http.readBody(new JsonRequests(http, exchange, this, method.request(), beginning));
-            } else {
-                StreamedRequests requests = new StreamedRequests(() -> {});
-                requests.add(List.of(encoded(method, http.body())), true);
-                JsonStream unused = beginning.apply(requests);
+                return;
             }
-        } catch (MalformedJson e) {
-            exchange.refuse(Status.Code.INVALID_ARGUMENT, e.text(form.get()));
+            byte[] body = http.body();
+            parse(
+                    http,
+                    body.length,
+                    () -> encoded(method, body),
+                    message -> {
+                        StreamedRequests requests = new StreamedRequests(() -> {});
+                        requests.add(List.of(message), true);
+                        JsonStream unused = beginning.apply(requests);
+                    },
+                    why -> fail(method, exchange, why));
         } catch (ApiException e) {
             exchange.refuse(e);
         }

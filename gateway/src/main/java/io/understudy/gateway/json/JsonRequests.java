@@ -1,6 +1,7 @@
 package io.understudy.gateway.json;
 
 import com.google.protobuf.Descriptors.Descriptor;
+import io.grpc.Status;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
@@ -10,12 +11,16 @@ import io.understudy.gateway.server.BodyReader;
 import io.understudy.gateway.server.WebRequest;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Reads the messages of a streaming method from a body, each once it is complete. The first value that is no message
  * ends them, as in grpc-gateway.
  */
 final class JsonRequests implements BodyReader {
+
+    private static final Logger LOG = LoggerFactory.getLogger(JsonRequests.class);
 
     private final WebRequest http;
     private final JsonExchange exchange;
@@ -36,6 +41,10 @@ final class JsonRequests implements BodyReader {
     /** Bytes that the client's window lacks. */
     private int held;
 
+    /** Bytes of values that are being parsed. */
+    private int parsing;
+
+    private boolean ended;
     private boolean begun;
     private boolean over;
     private @Nullable JsonStream stream;
@@ -55,28 +64,50 @@ final class JsonRequests implements BodyReader {
     }
 
     @Override
-    public int read(ByteBuf data, boolean end) {
+    public void read(ByteBuf data, boolean end) {
         held += data.readableBytes();
+        ended |= end;
         if (!over) {
             if (!body.isReadable()) {
                 body = Unpooled.buffer(data.readableBytes());
             }
             body.writeBytes(data, data.readerIndex(), data.readableBytes());
             scan();
-            if (end || complete > 0) {
-                byte[] values = ByteBufUtil.getBytes(body, 0, end ? body.readableBytes() : complete);
-                body = Unpooled.copiedBuffer(body.skipBytes(values.length));
-                scanned = body.readableBytes();
-                complete = 0;
-                take(values, end);
-            } else if (body.readableBytes() > 2 * api.maxRequestBytes()) {
-                refuse(JsonApi.tooLarge("more than " + 2 * api.maxRequestBytes()));
-            }
+            parse();
         }
+        settle();
+    }
+
+    /** Parses the complete values, one part at a time. */
+    private void parse() {
+        if (over || parsing > 0) {
+            return;
+        }
+        if (ended || complete > 0) {
+            boolean last = ended;
+            byte[] values = ByteBufUtil.getBytes(body, 0, last ? body.readableBytes() : complete);
+            body = Unpooled.copiedBuffer(body.skipBytes(values.length));
+            scanned = body.readableBytes();
+            complete = 0;
+            parsing = values.length;
+            api.parse(
+                    http,
+                    values.length,
+                    () -> api.parser().readAll(values, type),
+                    read -> take(read, last),
+                    this::fail);
+        } else if (body.readableBytes() > 2 * api.maxRequestBytes()) {
+            refuse(JsonApi.tooLarge("more than " + 2 * api.maxRequestBytes()));
+        }
+    }
+
+    private void settle() {
         if (requests.isEmpty()) {
             release();
         }
-        return over ? 0 : body.readableBytes();
+        if (http.lastsOpen()) {
+            http.keep(over ? 0 : body.readableBytes() + parsing);
+        }
     }
 
     /** Finds the end of the last complete value. */
@@ -97,8 +128,28 @@ final class JsonRequests implements BodyReader {
         }
     }
 
-    private void take(byte[] values, boolean end) {
-        MessageParser.Messages read = api.parser().readAll(values, type);
+    private void take(MessageParser.Messages read, boolean last) {
+        parsing = 0;
+        if (!over) {
+            add(read, last);
+            // What has arrived meanwhile.
+            parse();
+        }
+        settle();
+    }
+
+    private void fail(Throwable why) {
+        parsing = 0;
+        if (why instanceof ApiException refusal) {
+            refuse(refusal);
+        } else {
+            LOG.atError().addKeyValue("type", type.getName()).setCause(why).log("request failed");
+            refuse(new ApiException(Status.Code.INTERNAL, "understudy: " + why));
+        }
+        settle();
+    }
+
+    private void add(MessageParser.Messages read, boolean last) {
         for (byte[] message : read.encoded()) {
             if (message.length > api.maxRequestBytes()) {
                 refuse(JsonApi.tooLarge(message.length + " vs. " + api.maxRequestBytes()));
@@ -106,7 +157,7 @@ final class JsonRequests implements BodyReader {
             }
         }
         MalformedJson broken = read.broken();
-        over = end || broken != null;
+        over = last || broken != null;
         ApiException rejected = broken == null || begun || !read.encoded().isEmpty() ? null : api.rejected(broken);
         if (rejected != null) {
             exchange.refuse(rejected);
@@ -130,6 +181,9 @@ final class JsonRequests implements BodyReader {
     }
 
     private void release() {
+        if (parsing > 0) {
+            return;
+        }
         int bytes = held;
         held = 0;
         http.consumed(bytes);

@@ -7,13 +7,13 @@ import io.understudy.gateway.api.ApiException;
 public interface BodyReader {
 
     /**
-     * Reads the next part; {@link WebRequest#consumed} returns it to the client's window.
+     * Reads the next part; {@link WebRequest#consumed} returns it to the client's window, {@link WebRequest#keep} counts
+     * what is held of it.
      *
      * @param data not to be kept
      * @param end whether it is the last
-     * @return number of bytes that are kept of an incomplete message
      */
-    int read(ByteBuf data, boolean end);
+    void read(ByteBuf data, boolean end);
 
     /** Ends the call: the connection's requests keep too much. */
     void refuse(ApiException why);

@@ -87,7 +87,7 @@ public final class WebRequest implements RequestReader, Carrier {
             return data.readableBytes();
         }
         try {
-            keep(reader.read(data, end));
+            reader.read(data, end);
         } catch (RuntimeException e) {
             // A thrown exception would end the connection.
             LOG.atError()
@@ -105,7 +105,7 @@ public final class WebRequest implements RequestReader, Carrier {
         if (parts) {
             reader = taker;
         } else {
-            int unused = taker.read(Unpooled.wrappedBuffer(body), true);
+            taker.read(Unpooled.wrappedBuffer(body), true);
         }
     }
 
@@ -145,9 +145,10 @@ public final class WebRequest implements RequestReader, Carrier {
         return bytes;
     }
 
-    private void keep(int more) {
+    /** Counts the bytes that are held of the body, and fails the request if its connection's requests hold too much. */
+    public void keep(int bytes) {
         try {
-            exchange.arriving(more);
+            exchange.arriving(bytes);
         } catch (ApiException e) {
             arriving = null;
             if (reader != null) {

@@ -344,7 +344,7 @@ final class CalledServer {
         public void handle(WebRequest request) {
             request.readBody(new BodyReader() {
                 @Override
-                public int read(ByteBuf data, boolean end) {
+                public void read(ByteBuf data, boolean end) {
                     throw new IllegalStateException("broken");
                 }
 

@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.TxnRequest;
+import io.grpc.Status;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.config.HostPort;
 import io.understudy.etcd.EtcdVersion;
+import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.RangeResult;
 import io.understudy.gateway.api.TxnResult;
 import io.understudy.gateway.caller.Caller;
@@ -26,15 +28,20 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
-final class JsonDeadlineTest {
+final class JsonApiTest {
+
+    private static final String PUT = "{\"key\":\"YQ==\"}";
 
     private final ConnectionLimit limit = ConnectionLimit.of(100, 1);
     private final Vertx vertx = limit.vertx(new VertxOptions());
@@ -49,19 +56,66 @@ final class JsonDeadlineTest {
     @Test
     void aCallWithoutAnAnswerEndsAtItsClientsDeadline() throws Exception {
         Future<byte[]> held = Promise.<byte[]>promise().future();
-        JsonApi api = new JsonApi(
-                vertx,
-                new NoReads(),
+        int port = serve(
                 (method, caller, request, whenGone) -> {
                     whenGone.accept(() -> cancelled.complete(null));
                     return held;
                 },
                 (method, caller, http, requests, taker) -> {
                     throw new AssertionError("no stream");
+                });
+
+        HttpResponse<String> response =
+                post(port, "/v3/kv/put", PUT, "Grpc-Timeout", "100m").get(30, TimeUnit.SECONDS);
+
+        assertThat(response.body())
+                .isEqualTo("{\"error\":\"context deadline exceeded\",\"code\":4,"
+                        + "\"message\":\"context deadline exceeded\"}");
+        assertThat(response.statusCode()).isEqualTo(504);
+        assertThat(cancelled).succeedsWithin(30, TimeUnit.SECONDS);
+    }
+
+    /** Small parts take longest: a microsecond each. */
+    @Test
+    void aLargeBodyOfAStreamIsNotParsedOnAnEventLoop() throws Exception {
+        CompletableFuture<Void> begun = new CompletableFuture<>();
+        int port = serve(
+                (method, caller, request, whenGone) -> {
+                    throw new AssertionError("no call");
                 },
-                () -> JsonForm.GRPC_GATEWAY_1,
-                1 << 20,
-                method -> (code, nanos) -> {});
+                (method, caller, http, requests, taker) -> {
+                    begun.complete(null);
+                    throw new ApiException(Status.Code.UNAVAILABLE, "enough");
+                });
+        Set<String> parsing = new HashSet<>();
+
+        var response = post(port, "/v3/watch", "{\"create_request\":{\"filters\":[0" + ",0".repeat(1_000_000) + "]}}");
+        while (!begun.isDone() && !response.isDone()) {
+            Thread.getAllStackTraces().forEach((thread, frames) -> {
+                if (Stream.of(frames).anyMatch(frame -> frame.getClassName().equals(MessageReader.class.getName()))) {
+                    parsing.add(thread.getName());
+                }
+            });
+        }
+
+        assertThat(response.get(30, TimeUnit.SECONDS).body()).contains("enough");
+        assertThat(parsing).isNotEmpty().allMatch(name -> name.startsWith("understudy-json"));
+    }
+
+    private static CompletableFuture<HttpResponse<String>> post(int port, String path, String body, String... headers) {
+        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
+                .POST(BodyPublishers.ofString(body));
+        if (headers.length > 0) {
+            request.headers(headers);
+        }
+        return HttpClient.newHttpClient().sendAsync(request.build(), BodyHandlers.ofString());
+    }
+
+    /** By one event loop. */
+    private int serve(JsonApi.OtherCalls others, JsonApi.StreamCalls streams) throws Exception {
+        JsonApi api =
+                new JsonApi(vertx, new NoReads(), others, streams, () -> JsonForm.GRPC_GATEWAY_1, 2 << 20, method ->
+                        (code, nanos) -> {});
         ApiServer server = new ApiServer(
                 vertx,
                 new HostPort("127.0.0.1", 0),
@@ -73,22 +127,7 @@ final class JsonDeadlineTest {
                 method -> (code, nanos) -> {},
                 api,
                 page -> page.answer(404, "text/plain", ""));
-        int port = server.listen(1).toCompletionStage().toCompletableFuture().get(30, TimeUnit.SECONDS);
-
-        HttpResponse<String> response = HttpClient.newHttpClient()
-                .sendAsync(
-                        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/v3/kv/put"))
-                                .POST(BodyPublishers.ofString("{\"key\":\"YQ==\"}"))
-                                .header("Grpc-Timeout", "100m")
-                                .build(),
-                        BodyHandlers.ofString())
-                .get(30, TimeUnit.SECONDS);
-
-        assertThat(response.body())
-                .isEqualTo("{\"error\":\"context deadline exceeded\",\"code\":4,"
-                        + "\"message\":\"context deadline exceeded\"}");
-        assertThat(response.statusCode()).isEqualTo(504);
-        assertThat(cancelled).succeedsWithin(30, TimeUnit.SECONDS);
+        return server.listen(1).toCompletionStage().toCompletableFuture().get(30, TimeUnit.SECONDS);
     }
 
     private static final class NoReads implements Reads {
