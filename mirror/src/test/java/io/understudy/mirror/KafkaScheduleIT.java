@@ -14,6 +14,8 @@ import io.understudy.local.junit.EtcdExtension;
 import io.understudy.local.junit.KafkaExtension;
 import io.understudy.local.kafka.KafkaUsers;
 import io.understudy.local.kafka.LocalKafka;
+import io.understudy.mirror.fixture.ContinuedWatch;
+import io.understudy.mirror.fixture.GatewayMain;
 import io.understudy.mirror.fixture.MirrorJvm;
 import io.understudy.mirror.fixture.RecordedHistory;
 import io.understudy.mirror.fixture.Schedule;
@@ -70,10 +72,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Faults of mirrors, broker, voters, topics and an edge cluster that a second mirror fills from the topics, in an order and
- * at moments chosen by a seed, while commits continue. After each snapshot the topic has every commit of the source, whole,
- * in order, nothing twice, nothing missing. Each synced state of the edge cluster is one of the source's. Both mirrors
- * recover by themselves.
+ * Faults of mirrors, broker, voters, topics, an edge cluster that a second mirror fills from the topics and an edge gateway
+ * that reads them, in an order and at moments chosen by a seed, while commits continue. After each snapshot the topic has
+ * every commit of the source, whole, in order, nothing twice, nothing missing. Each synced state of the edge cluster is one
+ * of the source's. A watch through the edge gateway has every event, or ends as compacted. All recover by themselves.
  *
  * <p>Tests invariant M26.
  */
@@ -83,7 +85,7 @@ final class KafkaScheduleIT {
     private static final Logger LOG = LoggerFactory.getLogger(KafkaScheduleIT.class);
 
     /** Of each kind. */
-    private static final int FAULTS = Schedule.isLong() ? 22 : 1;
+    private static final int FAULTS = Schedule.isLong() ? 20 : 1;
 
     /** Brokers besides the controller. */
     private static final int OTHERS = 2;
@@ -106,7 +108,7 @@ final class KafkaScheduleIT {
             rule(ResourceType.TRANSACTIONAL_ID, AclOperation.WRITE));
 
     @RegisterExtension
-    static final EtcdExtension SOURCE = EtcdExtension.voters(3).named("source");
+    static final EtcdExtension SOURCE = EtcdExtension.voters(3).learners(1).named("source");
 
     @RegisterExtension
     static final EtcdExtension EDGE = EtcdExtension.voters(1).named("edge");
@@ -124,6 +126,7 @@ final class KafkaScheduleIT {
         VOTER_KILLED,
         EDGE_MIRROR_KILLED,
         EDGE_KILLED,
+        EDGE_GATEWAY_KILLED,
         TOPIC_DELETED,
         TOPIC_TRUNCATED,
         VALUE_TOO_LARGE,
@@ -147,6 +150,7 @@ final class KafkaScheduleIT {
     private Admin admin;
     private MirrorJvm mirror;
     private MirrorJvm edgeMirror;
+    private MirrorJvm edgeGateway;
     private Path access;
 
     @Test
@@ -182,15 +186,22 @@ final class KafkaScheduleIT {
                         TOPIC,
                         EDGE.cluster(),
                         edgeAccess);
+                MirrorJvm gateway = MirrorJvm.of(
+                        Files.createDirectory(folder.resolve("gateway")),
+                        GatewayMain.class,
+                        List.of(bootstrapServers(), TOPIC, edgeAccess.toString()));
+                ContinuedWatch watch = new ContinuedWatch(() -> GatewayMain.port(gateway));
                 Admin opened = Admin.create(administrator())) {
             admin = opened;
             mirror = created;
             edgeMirror = createdToo;
+            edgeGateway = gateway;
             admin.createAcls(RULES).all().get();
             writes(50);
             mirror.start();
             awaitCaughtUp();
             edgeMirror.start();
+            edgeGateway.start();
             for (int i = 0; i < faults.size(); i++) {
                 LOG.info("fault {}: {}", i, faults.get(i));
                 writes(random.nextInt(60));
@@ -225,6 +236,11 @@ final class KafkaScheduleIT {
                         writes(random.nextInt(20));
                         EDGE.cluster().mend();
                     }
+                    case EDGE_GATEWAY_KILLED -> {
+                        edgeGateway.kill();
+                        writes(random.nextInt(20));
+                        edgeGateway.start();
+                    }
                     case TOPIC_DELETED -> deleteTopic();
                     case TOPIC_TRUNCATED -> truncateTopic();
                     case VALUE_TOO_LARGE -> putLargeValue();
@@ -234,6 +250,7 @@ final class KafkaScheduleIT {
                 }
                 mirror.requireAlive();
                 edgeMirror.requireAlive();
+                edgeGateway.requireAlive();
                 if (i % 5 == 4) {
                     awaitCaughtUp();
                 }
@@ -241,8 +258,10 @@ final class KafkaScheduleIT {
             writes(50);
             assertThatTopicHasTheSourcesHistory();
             assertThat(edge.assertCopies(source, "remote", seed)).isGreaterThan(10);
+            assertThatWatchHasTheSourcesHistory(watch);
             mirror.requireAlive();
             edgeMirror.requireAlive();
+            edgeGateway.requireAlive();
         } finally {
             others.forEach(LocalKafka::close);
         }
@@ -443,7 +462,7 @@ final class KafkaScheduleIT {
     }
 
     private void killVoter() {
-        EtcdMember member = SOURCE.cluster().members().get(random.nextInt(3));
+        EtcdMember member = SOURCE.cluster().voters().get(random.nextInt(3));
         member.kill();
         writes(random.nextInt(60));
         member.launch();
@@ -466,7 +485,7 @@ final class KafkaScheduleIT {
 
     private TestClient client() {
         List<EtcdMember> alive =
-                SOURCE.cluster().members().stream().filter(EtcdMember::isAlive).toList();
+                SOURCE.cluster().voters().stream().filter(EtcdMember::isAlive).toList();
         return TestClient.of(alive.get(random.nextInt(alive.size())));
     }
 
@@ -477,7 +496,7 @@ final class KafkaScheduleIT {
                 .untilAsserted(() -> {
                     try (TestClient client = client()) {
                         assertThat(TopicHistory.of(records()).complete())
-                                .as("seed %d", seed)
+                                .as("seed %d, log %s", seed, mirror.log())
                                 .isGreaterThanOrEqualTo(client.revision());
                     }
                 });
@@ -534,6 +553,31 @@ final class KafkaScheduleIT {
                 topic.marks().size());
     }
 
+    /** Until the source's last commit; whatever was compacted for the watch was read. */
+    private void assertThatWatchHasTheSourcesHistory(ContinuedWatch watch) {
+        await().atMost(PATIENCE).untilAsserted(() -> {
+            try (TestClient client = client()) {
+                assertThat(watch.parts())
+                        .as("seed %d, log %s", seed, edgeGateway.log())
+                        .last()
+                        .satisfies(part -> assertThat(part.to()).isEqualTo(client.revision()));
+            }
+        });
+        for (ContinuedWatch.Part part : watch.parts()) {
+            assertThat(part.events())
+                    .as("seed %d: events after %d, up to %d", seed, part.from(), part.to())
+                    .isEqualTo(source.events().stream()
+                            .filter(event -> event.getKv().getModRevision() > part.from()
+                                    && event.getKv().getModRevision() <= part.to())
+                            .toList());
+        }
+        LOG.info(
+                "seed={} watch: parts={} events={}",
+                seed,
+                watch.parts().size(),
+                watch.parts().stream().mapToInt(part -> part.events().size()).sum());
+    }
+
     private void awaitEdge() throws InterruptedException {
         try (TestClient client = client();
                 TestClient there = TestClient.of(EDGE.cluster().leader())) {
@@ -542,6 +586,14 @@ final class KafkaScheduleIT {
                             .as("keys of the edge cluster, seed %d, log %s", seed, edgeMirror.log())
                             .isEmpty());
             edge.record(there);
+            await().atMost(PATIENCE.multipliedBy(2)).ignoreExceptions().untilAsserted(() -> {
+                try (TestClient gateway =
+                        TestClient.of("127.0.0.1", GatewayMain.port(edgeGateway).orElseThrow())) {
+                    assertThat(differences(client.contents(), gateway.serializableContents()))
+                            .as("keys of the edge gateway, seed %d, log %s", seed, edgeGateway.log())
+                            .isEmpty();
+                }
+            });
         }
     }
 
