@@ -211,6 +211,10 @@ final class SupervisedCluster implements AutoCloseable {
         boolean isActive() throws InterruptedException {
             return state().contains("\"standing\" : \"active\"");
         }
+
+        boolean isStandby() throws InterruptedException {
+            return state().contains("\"standing\" : \"standby to ");
+        }
     }
 
     /** The current state; empty if no member responds. */
