@@ -63,6 +63,7 @@ final class Simulated {
     private final Map<String, Duration> clocks = new HashMap<>();
     /** By how much the time of day at the supervisor is ahead. */
     private Duration ahead = Duration.ZERO;
+
     private final Map<MemberId, Instant> heardAt = new HashMap<>();
     private List<String> alarms = List.of();
     private boolean hushed;
@@ -411,7 +412,8 @@ final class Simulated {
                 measurements,
                 new MemberProcess(
                         Optional.empty(),
-                        Optional.of(clocks.getOrDefault(member.machine(), Duration.ZERO).minus(ahead)),
+                        Optional.of(clocks.getOrDefault(member.machine(), Duration.ZERO)
+                                .minus(ahead)),
                         Optional.of(!hidden.contains(member.machine()))));
     }
 
