@@ -25,12 +25,14 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -211,6 +213,10 @@ final class SupervisedCluster implements AutoCloseable {
         boolean isActive() throws InterruptedException {
             return state().contains("\"standing\" : \"active\"");
         }
+
+        boolean isStandby() throws InterruptedException {
+            return state().contains("\"standing\" : \"standby to ");
+        }
     }
 
     /** The current state; empty if no member responds. */
@@ -301,20 +307,33 @@ final class SupervisedCluster implements AutoCloseable {
 
     /** What members send does not arrive there, on the connections that it has made and makes to them. */
     void deafen(int index) {
-        deaf.put(name(index), running(index).orElseThrow().pid());
+        long pid = running(index).orElseThrow().pid();
+        deaf.put(name(index), pid);
+        Set<String> sockets = sockets(pid);
         for (FaultProxy proxy : peerProxies) {
             proxy.from(name(index)).blackHole();
-            SocketOwners owners = SocketOwners.of(proxy.port(), () -> deaf);
-            clientPorts(proxy.port()).stream()
-                    .filter(port -> owners.at(loopback(port)).isPresent())
+            clientPorts(sockets, proxy.port())
                     .forEach(port -> proxy.from(Integer.toString(port)).blackHole());
         }
     }
 
-    private static List<Integer> clientPorts(int server) {
+    /** Inodes of the sockets that a process has. */
+    private static Set<String> sockets(long pid) {
+        Set<String> inodes = new HashSet<>();
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(Path.of("/proc", Long.toString(pid), "fd"))) {
+            for (Path file : files) {
+                inodes.add(Files.readSymbolicLink(file).toString().replaceAll("\\D", ""));
+            }
+            return inodes;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static List<Integer> clientPorts(Set<String> sockets, int server) {
         try (Stream<String> lines = Files.lines(Path.of("/proc/net/tcp"))) {
             return lines.map(line -> line.strip().split("[ :]+", -1))
-                    .filter(columns -> columns[4].equals("%04X".formatted(server)))
+                    .filter(columns -> columns[4].equals("%04X".formatted(server)) && sockets.contains(columns[13]))
                     .map(columns -> Integer.parseInt(columns[2], 16))
                     .toList();
         } catch (IOException e) {

@@ -10,6 +10,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * What a supervisor decides, case by case, in simulated clusters.
@@ -563,6 +565,24 @@ final class RulesTest {
         assertThat(cluster.changes()).isEmpty();
         assertThat(cluster.state(0)).isEqualTo(MemberState.HEALTHY);
         assertThat(cluster.last().rule()).isEqualTo("clock-off");
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {-3_600, 3_600})
+    void jumpsOfClocksNeitherCauseNorDelayAReplacement(long seconds) {
+        Duration jump = Duration.ofSeconds(seconds);
+        Simulated cluster = settled(THREE_AND_ONE, 5, 3);
+        cluster.setOwnClock(jump);
+        cluster.run(60);
+        assertThat(cluster.last()).isInstanceOf(Decision.Settled.class);
+        cluster.stall(1);
+        cluster.run(15);
+        cluster.setOwnClock(jump.multipliedBy(2));
+        cluster.setClock(2, jump.negated());
+        cluster.run(14);
+        assertThat(cluster.changes()).isEmpty();
+        cluster.run(3);
+        assertThat(steps(cluster)).startsWith("Remove", "Promote");
     }
 
     @Test

@@ -61,6 +61,9 @@ final class Simulated {
     private final Set<String> deaf = new HashSet<>();
     private final Map<String, Duration> fsyncs = new HashMap<>();
     private final Map<String, Duration> clocks = new HashMap<>();
+    /** By how much the time of day at the supervisor is ahead. */
+    private Duration ahead = Duration.ZERO;
+
     private final Map<MemberId, Instant> heardAt = new HashMap<>();
     private List<String> alarms = List.of();
     private boolean hushed;
@@ -193,6 +196,11 @@ final class Simulated {
 
     void setClock(int machine, Duration ahead) {
         clocks.put(name(machine), ahead);
+    }
+
+    /** The supervisor's time of day is set; its observations name that time. */
+    void setOwnClock(Duration ahead) {
+        this.ahead = ahead;
     }
 
     void alarm(String alarm) {
@@ -374,7 +382,7 @@ final class Simulated {
                 .map(id -> facts(id, held))
                 .sorted(Comparator.comparing(MemberFacts::name))
                 .toList();
-        return new ClusterFacts(new ClusterId(1), listed, held, alarms, now);
+        return new ClusterFacts(new ClusterId(1), listed, held, alarms, now.plus(ahead));
     }
 
     private MemberFacts facts(MemberId id, boolean held) {
@@ -404,7 +412,8 @@ final class Simulated {
                 measurements,
                 new MemberProcess(
                         Optional.empty(),
-                        Optional.of(clocks.getOrDefault(member.machine(), Duration.ZERO)),
+                        Optional.of(clocks.getOrDefault(member.machine(), Duration.ZERO)
+                                .minus(ahead)),
                         Optional.of(!hidden.contains(member.machine()))));
     }
 

@@ -20,11 +20,11 @@ public enum MemberState {
             "no answer; process gone or client URLs refuse connections; the leader received nothing from it; lasts",
             Action.REPLACE),
     HUNG(
-            "stopped, without CPU, or its host is down or unreachable",
+            "stopped, without CPU, its disk is frozen, or its host is down or unreachable",
             "no answer within the timeout; the leader received nothing from it; lasts",
             Action.REPLACE),
     CUT(
-            "cut from or mute towards the leader, or its disk is frozen",
+            "cut from or mute towards the leader, or the disk of its WAL is frozen",
             "Status is answered, no linearizable read; the leader received nothing from it; lasts",
             Action.REPLACE),
     DEAF(
