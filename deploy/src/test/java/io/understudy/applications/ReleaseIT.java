@@ -117,8 +117,8 @@ final class ReleaseIT {
                 .contains("<repository.url>https://host.example/understudy</repository.url>")
                 .containsPattern("<project [^>]*child.project.url.inherit.append.path=\"false\"")
                 .contains("  <url>${repository.url}</url>", "<licenses>", "<developers>", "<scm ");
-        for (String module :
-                List.of("common/main", "common/local-cluster/main", "gateway/main", "mirror/main", "mirror/kafka-consumer")) {
+        for (String module : List.of(
+                "common/main", "common/local-cluster/main", "gateway/main", "mirror/main", "mirror/kafka-consumer")) {
             assertThat(git("show", "v0.1.0:" + module + "/pom.xml"))
                     .containsPattern("\n  <name>.+</name>\n  <description>.+</description>\n");
         }
