@@ -108,6 +108,22 @@ final class ReleaseIT {
                         "NOTES.md: OK");
     }
 
+    /** What Maven Central requires of the jars; the rest is inherited. */
+    @Test
+    void publishedModulesHaveNameDescriptionAndTheAddressOfTheRelease() throws Exception {
+        assertThat(release("0.1.0").status()).isZero();
+
+        assertThat(git("show", "v0.1.0:pom.xml"))
+                .contains("<repository.url>https://host.example/understudy</repository.url>")
+                .containsPattern("<project [^>]*child.project.url.inherit.append.path=\"false\"")
+                .contains("  <url>${repository.url}</url>", "<licenses>", "<developers>", "<scm ");
+        for (String module : List.of(
+                "common/main", "common/local-cluster/main", "gateway/main", "mirror/main", "mirror/kafka-consumer")) {
+            assertThat(git("show", "v0.1.0:" + module + "/pom.xml"))
+                    .containsPattern("\n  <name>.+</name>\n  <description>.+</description>\n");
+        }
+    }
+
     @Test
     void aDryRunLeavesTheCheckoutAsItWas() throws Exception {
         String before = git("rev-parse", "HEAD");
@@ -159,6 +175,7 @@ final class ReleaseIT {
         environment.keySet().removeIf(name -> name.startsWith("GIT_") || name.startsWith("RELEASE_"));
         environment.put("PATH", folder.resolve("bin") + ":" + environment.get("PATH"));
         environment.put("RELEASE_SIGN", "sign");
+        environment.put("RELEASE_URL", "https://host.example/understudy");
         for (String role : List.of("AUTHOR", "COMMITTER")) {
             environment.put("GIT_" + role + "_NAME", "Test");
             environment.put("GIT_" + role + "_EMAIL", "test@example.org");

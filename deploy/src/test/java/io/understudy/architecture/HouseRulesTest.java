@@ -9,6 +9,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
@@ -76,5 +81,19 @@ final class HouseRulesTest {
                 .dependOnClassesThat()
                 .resideInAPackage("java.lang.reflect")
                 .check(PRODUCTION);
+    }
+
+    /** Of the archive of classes: Java would warn of them at each archiving. */
+    @Test
+    void theClassListNamesNoClassThatIsGone() throws IOException {
+        String list = Files.readString(Path.of("dist/src/main/dist/lib/understudy.classlist"));
+
+        assertThat(Pattern.compile("io/understudy/[\\w/$]+")
+                        .matcher(list)
+                        .results()
+                        .map(MatchResult::group)
+                        .map(name -> name.replace('/', '.')))
+                .isNotEmpty()
+                .allMatch(PRODUCTION::contain);
     }
 }

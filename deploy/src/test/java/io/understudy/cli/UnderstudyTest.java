@@ -416,7 +416,7 @@ final class UnderstudyTest {
                         "(\"roles\" \"corrupt-alarm\" \"auth-enable\")",
                         "local commands=\"gateway mirror ")
                 .containsPattern(
-                        "function _picocli_understudy_help_cluster\\(\\) \\{(?s).{0,100} commands=\"status add ")
+                        "function _picocli_understudy_help_cluster\\(\\) \\{(?s).{0,100} commands=\"status create add ")
                 .doesNotContain("TABLE", "CORRUPT");
     }
 

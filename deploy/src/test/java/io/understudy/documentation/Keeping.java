@@ -81,7 +81,8 @@ record Keeping(String document, String beginning, List<String> by) {
             docs/operate/cluster.md | $ understudy cluster snapshot save | ClusterAuthIT ""snapshot", "save""; SnapshotIT "restore.restore("; SnapshotIT ""snapshot", "verify""
             docs/operate/cluster.md | $ understudy cluster status --config | ClusterStatusIT "3 healthy, 2 needed"
             docs/operate/cluster.md | $ understudy cluster supervise status | SupervisorIT "standby-failover"
-            docs/operate/cluster.md | cluster:;endpoints: | yaml
+            docs/operate/cluster.md | cluster:;endpoints: [http | yaml
+            docs/operate/cluster.md | cluster:;endpoints: https | yaml; ClusterCreateIT "--peer-client-cert-auth=true"
 
             docs/operate/disaster-recovery.md | etcdctl --endpoints 127.0.0.1:23791 get /drill | DocumentedEtcdctlIT "etcdctlHasTheCommandAndItsFlags"
             docs/operate/disaster-recovery.md | etcdctl --endpoints 127.0.0.1:23791 put /drill 1 | DocumentedEtcdctlIT "etcdctlHasTheCommandAndItsFlags"

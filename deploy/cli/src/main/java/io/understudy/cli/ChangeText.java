@@ -137,17 +137,7 @@ final class ChangeText implements RunListener, AutoCloseable {
     }
 
     void refusals(List<Refusal> refusals) {
-        if (flags.isJson()) {
-            List<Map<String, Object>> refused = refusals.stream()
-                    .map(each -> Output.cells("rule", each.rule(), "why", each.why(), "wayOut", each.wayOut()))
-                    .toList();
-            flags.json(Output.cells("done", false, "refused", refused));
-            return;
-        }
-        refusals.forEach(refusal -> {
-            notes("refused (" + refusal.rule() + "): " + refusal.why() + ".");
-            notes("  " + refusal.wayOut() + ".");
-        });
+        flags.refusals(refusals);
     }
 
     @Override

@@ -78,6 +78,18 @@ final class ClusterCommand {
         return status.isHealthy() && status.isAsDeclared() ? ExitCode.OK : ExitCode.SOFTWARE;
     }
 
+    @Command(
+            name = "create",
+            description = {
+                "Create a cluster: start its first member on a configured machine.",
+                "Checks data directory, ports, URLs and program first. If it fails or is interrupted, it stops the member and"
+                        + " deletes the files that it made. Add the other members with \"understudy cluster add\"."
+            },
+            exitCodeList = {"0:the new cluster serves", "1:refused or failed", "2:usage error"})
+    int create(@Mixin ClusterCreate create) {
+        return create.run() ? ExitCode.OK : ExitCode.SOFTWARE;
+    }
+
     @Command(name = "add", description = "Add a member as a learner and promote it once it is in sync.")
     int add(
             @Parameters(paramLabel = "NAME", description = "Name of the new member.") String name,

@@ -91,6 +91,24 @@ class ClusterFlags extends Output {
         return values;
     }
 
+    /** Prints why nothing is done. */
+    final void refusals(List<Refusal> refusals) {
+        if (isJson()) {
+            json(cells(
+                    "done",
+                    false,
+                    "refused",
+                    refusals.stream()
+                            .map(each -> cells("rule", each.rule(), "why", each.why(), "wayOut", each.wayOut()))
+                            .toList()));
+            return;
+        }
+        refusals.forEach(refusal -> {
+            note("refused (" + refusal.rule() + "): " + refusal.why() + ".");
+            note("  " + refusal.wayOut() + ".");
+        });
+    }
+
     private static void put(Map<String, String> values, String setting, @Nullable Object value) {
         if (value != null) {
             values.put(setting, value.toString());

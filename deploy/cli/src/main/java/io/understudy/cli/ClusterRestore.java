@@ -102,7 +102,8 @@ final class ClusterRestore extends ClusterFlags {
                 .toList();
     }
 
-    private static void refuseBesideAnother(EtcdObserver observer) {
+    /** @throws IllegalStateException a cluster responds */
+    static void refuseBesideAnother(EtcdObserver observer) {
         try {
             look(observer).ifPresent(living -> {
                 throw another(living.cluster().toString());
@@ -119,7 +120,8 @@ final class ClusterRestore extends ClusterFlags {
                 "a cluster already responds: " + what + "; configure other endpoints and machines");
     }
 
-    private static Optional<ClusterFacts> seen(EtcdObserver observer) {
+    /** Returns the state of the cluster; empty if no member responds. */
+    static Optional<ClusterFacts> seen(EtcdObserver observer) {
         try {
             return look(observer);
         } catch (UnobservableException e) {

@@ -48,6 +48,7 @@ final class CommandModel implements IModelTransformer {
             understudy cluster: understudy cluster status --endpoints http://127.0.0.1:2379
             understudy cluster: understudy cluster supervise --config conf/cluster.yaml
             understudy cluster status: understudy cluster status --endpoints http://10.0.0.1:2379,http://10.0.0.2:2379
+            understudy cluster create: understudy cluster create m1 --config conf/cluster.yaml --dry-run
             understudy cluster add: understudy cluster add m4 --peer-urls http://10.0.0.4:2380 --endpoints http://10.0.0.1:2379
             understudy cluster promote: understudy cluster promote m4 --endpoints http://10.0.0.1:2379
             understudy cluster remove: understudy cluster remove m3 --endpoints http://10.0.0.1:2379 --dry-run

@@ -5,15 +5,18 @@ import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.understudy.report.TextTable;
 import java.io.BufferedReader;
+import java.io.Console;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.nio.charset.Charset;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
@@ -158,6 +161,27 @@ public class Output {
             cells.put(namesAndValues[at].toString(), namesAndValues[at + 1]);
         }
         return cells;
+    }
+
+    /**
+     * Reads a password from the terminal, without echo.
+     *
+     * @throws ParameterException there is no terminal, or two inputs differ
+     */
+    final String password(String user) {
+        // Since JDK 22 a console exists without a terminal, too.
+        if (!TerminalBar.isTerminal(0) || !TerminalBar.isTerminal(1)) {
+            throw usageError(
+                    "no terminal for the password of " + user + "; specify --user " + user + " and --password-file");
+        }
+        Console terminal = Objects.requireNonNull(System.console());
+        char[] password = terminal.readPassword("Password of %s: ", user);
+        if (password == null
+                || password.length == 0
+                || !Arrays.equals(password, terminal.readPassword("Repeat the password: "))) {
+            throw usageError("the passwords are empty or differ; nothing was changed");
+        }
+        return String.valueOf(password);
     }
 
     /**

@@ -67,6 +67,20 @@ final class EtcdRefusalsIT {
                 .isEqualTo(1);
     }
 
+    /** Else an aborted command does not find the learner, which is listed a moment later. */
+    @Test
+    void anInterruptedAdditionHasAnOutcome() throws Exception {
+        start(1, 0, true);
+        int members = observe().members().size();
+
+        Thread.currentThread().interrupt();
+        MemberId learner = membership.addLearner(List.of(NOWHERE));
+
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(observe().members()).hasSize(members + 1);
+        assertThat(observe().member(learner)).isPresent();
+    }
+
     @Test
     void promotingALearnerThatIsNotInSync() throws Exception {
         start(1, 0, true);

@@ -12,6 +12,7 @@ import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
@@ -45,9 +46,15 @@ public record DataDirectory(Path path) {
     private static final DateTimeFormatter STAMP =
             DateTimeFormatter.ofPattern("yyyyMMdd'T'HHmmss").withZone(ZoneOffset.UTC);
 
-    /** Whether the path exists: a member may start with it, or cannot join. */
-    public boolean exists() {
-        return Files.exists(path);
+    /** Whether the path is absent or an empty directory, such as a mount point. */
+    public boolean isVacant() {
+        try (Stream<Path> all = Files.list(path)) {
+            return all.findAny().isEmpty();
+        } catch (NoSuchFileException e) {
+            return true;
+        } catch (IOException e) {
+            return false;
+        }
     }
 
     /** Whether a member has run here. */
@@ -142,12 +149,12 @@ public record DataDirectory(Path path) {
     /**
      * Renames the directory, so that a member can start without data.
      *
-     * @return its new name; empty if there was none
+     * @return its new name; empty if there was none, or an empty one
      * @throws UncheckedIOException renaming fails
      * @throws IllegalStateException a process uses it
      */
     public Optional<Path> setAside(Instant now) {
-        if (!exists()) {
+        if (isVacant()) {
             return Optional.empty();
         }
         requireUnused();

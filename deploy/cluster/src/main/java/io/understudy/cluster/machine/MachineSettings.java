@@ -176,6 +176,16 @@ public record MachineSettings(
         return member.name();
     }
 
+    /** Returns the files and directories that a start of the member makes, if they are absent. */
+    public List<Path> files() {
+        Path lock = DirectoryLock.file(dataDirectory);
+        return switch (process) {
+            case LOCAL -> List.of(dataDirectory, lock, log);
+            case SYSTEMD -> List.of(dataDirectory, lock, environmentFile);
+            case MANUAL -> List.of();
+        };
+    }
+
     /** Returns descriptions of the properties that must be unique per member. */
     public List<String> owns() {
         List<String> owned = new ArrayList<>();

@@ -34,6 +34,8 @@ import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -184,10 +186,12 @@ public final class EtcdMembership implements Membership {
         Timer.Sample began = Timer.start(meters);
         String outcome = "unknown";
         try {
-            A answer = connections.call(endpoint, method, request, deadline).get();
+            CompletableFuture<A> call = connections.call(endpoint, method, request, deadline);
+            // Not interrupted: what took effect is undone.
+            A answer = deadline.equals(DEADLINE) ? call.join() : call.get();
             outcome = "done";
             return answer;
-        } catch (ExecutionException e) {
+        } catch (ExecutionException | CompletionException e) {
             Throwable cause = e.getCause() == null ? e : e.getCause();
             Status status = Status.fromThrowable(cause);
             Optional<EtcdRefusal> refusal = EtcdRefusal.of(String.valueOf(status.getDescription()));

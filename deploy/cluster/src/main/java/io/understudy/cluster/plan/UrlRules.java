@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Optional;
 
 /** Rules for peer URLs, which etcd accepts unchecked until a vote depends on one. */
-final class UrlRules {
+public final class UrlRules {
 
     private UrlRules() {}
 
@@ -24,7 +24,7 @@ final class UrlRules {
             return Optional.of(malformed("no peer URL specified", used.orElse("http")));
         }
         return given.get().stream()
-                .flatMap(url -> problem(url).stream())
+                .flatMap(url -> problem("peer URL", url).stream())
                 .findFirst()
                 .or(() -> given.get().stream()
                         .filter(url -> used.isPresent() && !used.get().equals(url.getScheme()))
@@ -34,22 +34,27 @@ final class UrlRules {
                 .map(why -> malformed(why, used.orElse("http")));
     }
 
-    private static Optional<String> problem(URI url) {
+    /**
+     * Returns why others cannot connect to the URL; empty if they can.
+     *
+     * @param kind of URL
+     */
+    public static Optional<String> problem(String kind, URI url) {
         boolean isHttp = "http".equals(url.getScheme()) || "https".equals(url.getScheme());
         if (!isHttp) {
-            return Optional.of("peer URL " + url + " does not start with http:// or https://");
+            return Optional.of(kind + " " + url + " does not start with http:// or https://");
         }
         if (url.getHost() == null) {
-            return Optional.of("peer URL " + url + " has no host");
+            return Optional.of(kind + " " + url + " has no host");
         }
         if (url.getPort() < 1 || url.getPort() > 65535) {
-            return Optional.of("peer URL " + url + " has no valid port");
+            return Optional.of(kind + " " + url + " has no valid port");
         }
         if (url.getRawPath() != null && !url.getRawPath().isEmpty()) {
-            return Optional.of("peer URL " + url + " has a path, " + url.getRawPath());
+            return Optional.of(kind + " " + url + " has a path, " + url.getRawPath());
         }
         if ("0.0.0.0".equals(url.getHost()) || "[::]".equals(url.getHost())) {
-            return Optional.of("peer URL " + url + " is a listen address that peers cannot reach");
+            return Optional.of(kind + " " + url + " is a listen address that others cannot reach");
         }
         return Optional.empty();
     }

@@ -64,7 +64,7 @@ public final class LogExplanation {
     }
 
     /** Returns the reason with its meaning; empty without a log. */
-    static String text(List<String> whole) {
+    public static String text(List<String> whole) {
         List<String> lines =
                 reason(whole).stream().map(LogExplanation::shortened).toList();
         String explained = of(whole).map(explanation -> "; " + explanation).orElse("");

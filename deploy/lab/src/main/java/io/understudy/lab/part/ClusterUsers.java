@@ -52,7 +52,7 @@ public record ClusterUsers(Credentials root, List<User> users) {
      * @param cluster its first endpoint is a voter that reaches the quorum
      * @throws LabException a request was rejected, or had no response
      */
-    void enable(EtcdSettings cluster) {
+    public void enable(EtcdSettings cluster) {
         EtcdSettings nameless = cluster.withLogin(null);
         try (EtcdConnections connections = EtcdConnections.open(nameless)) {
             UserAdministration voter =
