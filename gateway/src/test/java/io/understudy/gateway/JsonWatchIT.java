@@ -243,7 +243,7 @@ final class JsonWatchIT {
                 .isEqualTo(IntStream.rangeClosed(1, 20).boxed().toList());
     }
 
-    /** A watch whose body stays open meanwhile. */
+    /** A watch with a body that stays open meanwhile. */
     private static void overHttp2(Queue<String> lines, Consumer<Future<HttpClientRequest>> dialogue) {
         Vertx vertx = Vertx.vertx();
         // Kept in a variable: an unreachable client closes its connections.
