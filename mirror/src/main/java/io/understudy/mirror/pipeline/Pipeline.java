@@ -462,6 +462,7 @@ public final class Pipeline implements AutoCloseable {
         fail(cause);
         LOG.atWarn()
                 .addKeyValue("mirror", mirror)
+                .addKeyValue("reason", cause.getMessage())
                 .addKeyValue("retry_seconds", pause.toSeconds())
                 .setCause(cause instanceof SinkException || cause instanceof FeedEndedException ? null : cause)
                 .log("mirror failed; other mirrors continue");
