@@ -168,7 +168,7 @@ public final class JsonApi implements WebCalls {
                             answering.run();
                         }
                     },
-                    why -> fail(method, exchange, why));
+                    why -> fail(exchange, why));
         } catch (ApiException e) {
             exchange.refuse(e);
         }
@@ -207,7 +207,7 @@ public final class JsonApi implements WebCalls {
         });
     }
 
-    private void fail(JsonMethod method, JsonExchange exchange, Throwable why) {
+    private void fail(JsonExchange exchange, Throwable why) {
         if (why instanceof MalformedJson malformed) {
             exchange.refuse(Status.Code.INVALID_ARGUMENT, malformed.text(form.get()));
         } else {
@@ -253,7 +253,7 @@ public final class JsonApi implements WebCalls {
                         requests.add(List.of(message), true);
                         JsonStream unused = beginning.apply(requests);
                     },
-                    why -> fail(method, exchange, why));
+                    why -> fail(exchange, why));
         } catch (ApiException e) {
             exchange.refuse(e);
         }
