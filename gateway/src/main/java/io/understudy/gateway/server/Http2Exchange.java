@@ -83,7 +83,8 @@ final class Http2Exchange implements Exchange, RequestHead {
 
     @Override
     public void arriving(int bytes) throws ApiException {
-        if (bytes != arriving) {
+        // A part that was parsed until the stream had ended holds nothing of it.
+        if (bytes != arriving && !closed) {
             connection().arriving().giveBack(arriving);
             arriving = 0;
             connection().arriving().take(bytes);
