@@ -316,7 +316,7 @@ final class ClusterCreate extends ClusterFlags {
                 }
                 // Started by another command meanwhile, it is not of this one.
                 if (control.isInUse(machine.member())) {
-                    return "";
+                    return "\n" + name + " is running; it was left as it is";
                 }
                 deleteFiles();
                 return "\n" + name + " does not run, and its files were deleted";
