@@ -37,6 +37,16 @@ public enum Figure {
     SHARED_BYTES("bytes/watcher shared", "bytesPerWatcherShared", "%.0f"),
     EACH_BYTES("bytes/watcher each", "bytesPerWatcherEach", "%.0f"),
     RESIDENT_MEGABYTES("resident MB", "residentMegabytes", "%.0f"),
+    SECONDS("s", "seconds", "%.1f"),
+    /** The most memory that the process had, since its start. */
+    PEAK_MEGABYTES("peak MB", "peakMegabytes", "%.0f"),
+    CPU_SECONDS("CPU s", "cpuSeconds", "%.1f"),
+    /** CPU time of all members of the source, of the target. */
+    SOURCE_CPU_SECONDS("source CPU s", "sourceCpuSeconds", "%.1f"),
+    TARGET_CPU_SECONDS("target CPU s", "targetCpuSeconds", "%.1f"),
+    /** Sent to clients. */
+    SOURCE_MEGABYTES("MB from source", "sourceMegabytes", "%.1f"),
+    TARGET_MEGABYTES("MB from target", "targetMegabytes", "%.1f"),
     GROW_SECONDS("s to grow", "growSeconds", "%.1f"),
     SHRINK_SECONDS("s to shrink", "shrinkSeconds", "%.1f"),
     STALL_MILLIS("longest stall ms", "longestStallMillis", "%.0f"),

@@ -13,7 +13,6 @@ import java.util.regex.Pattern;
 /** What a process keeps in memory. Linux only. */
 public final class ProcessMemory {
 
-    private static final Pattern RESIDENT = Pattern.compile("VmRSS:\\s+(\\d+) kB");
     private static final long KILOBYTE = 1_024;
     private static final Duration DEADLINE = Duration.ofSeconds(30);
 
@@ -25,21 +24,34 @@ public final class ProcessMemory {
      * @throws BenchException there is no such process, or no {@code /proc}
      */
     public static long residentBytes(long pid) {
+        return bytes("VmRSS", status(pid));
+    }
+
+    /**
+     * The most that was in memory since its start.
+     *
+     * @throws BenchException as for {@link #residentBytes}
+     */
+    public static long peakBytes(long pid) {
+        return bytes("VmHWM", status(pid));
+    }
+
+    private static String status(long pid) {
         Path status = Path.of("/proc", Long.toString(pid), "status");
         try {
-            return residentBytes(Files.readString(status));
+            return Files.readString(status);
         } catch (IOException e) {
             throw new BenchException("cannot read the memory of a server from " + status, e);
         }
     }
 
     /** @param status as in {@code /proc/PID/status} */
-    static long residentBytes(String status) {
-        Matcher resident = RESIDENT.matcher(status);
-        if (!resident.find()) {
-            throw new BenchException("no VmRSS in the status of a server");
+    static long bytes(String name, String status) {
+        Matcher size = Pattern.compile(name + ":\\s+(\\d+) kB").matcher(status);
+        if (!size.find()) {
+            throw new BenchException("no " + name + " in the status of a server");
         }
-        return Long.parseLong(resident.group(1)) * KILOBYTE;
+        return Long.parseLong(size.group(1)) * KILOBYTE;
     }
 
     /**

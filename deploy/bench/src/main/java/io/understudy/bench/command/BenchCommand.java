@@ -209,14 +209,15 @@ public final class BenchCommand implements Runnable {
                             split = ",",
                             paramLabel = "WORK",
                             description =
-                                    "Comma-separated benchmarks: first-sync, backlog, live, paced (default: all).")
+                                    "Comma-separated benchmarks: first-sync, backlog, live, paced, verify, restart, resync"
+                                            + " (default: all).")
                     @Nullable List<MirrorWork> works,
             @Mixin RelayOptions relay,
             @Option(
                             names = "--keys",
                             defaultValue = "100000",
                             paramLabel = "N",
-                            description = "Keys in the mirror's first synchronization (default: 100000).")
+                            description = "Keys that the mirror copies first (default: 100000).")
                     int keys,
             @Option(
                             names = "--make-mirror-keys",

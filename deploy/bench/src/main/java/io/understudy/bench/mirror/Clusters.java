@@ -114,6 +114,11 @@ final class Clusters implements AutoCloseable {
         return target.leader().directClientUrl();
     }
 
+    /** What their members have used since their start. */
+    Usage usage() {
+        return new Usage(Usage.Side.of(source), Usage.Side.of(target));
+    }
+
     @Override
     public void close() {
         cuts.close();

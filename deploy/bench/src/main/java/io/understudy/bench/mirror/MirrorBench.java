@@ -52,6 +52,7 @@ public final class MirrorBench {
 
     private static String demand(MirrorBenchSettings settings, MirrorWork work) {
         return switch (work) {
+            case VERIFY, RESTART, RESYNC -> settings.keys() + " keys";
             case FIRST_SYNC -> settings.keys() + " keys, " + settings.peerKeys() + " for make-mirror";
             case BACKLOG -> settings.backlog() + " commits";
             case LIVE -> settings.writers() + " writers";

@@ -1,5 +1,6 @@
 package io.understudy.bench.mirror;
 
+import io.understudy.bench.BenchException;
 import io.understudy.bench.Figure;
 import io.understudy.bench.Latencies;
 import io.understudy.bench.ProcessCpu;
@@ -11,10 +12,13 @@ import io.understudy.bench.relay.RelayProcess;
 import io.understudy.bench.relay.SourceLoad;
 import io.understudy.bench.relay.SteadyPuts;
 import io.understudy.bench.relay.TargetView;
+import io.understudy.lab.part.UnderstudyCommand;
 import io.understudy.lab.progress.Progress;
 import io.understudy.local.binary.EtcdBinaries;
 import io.understudy.local.process.Folders;
+import io.understudy.local.process.LocalProcesses;
 import io.understudy.local.process.ServerCommand;
+import io.understudy.local.process.ServerProcess;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -22,6 +26,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
@@ -63,6 +68,9 @@ final class MirrorRuns implements RelayBench.Measuring<MirrorWork> {
                             relay == Relay.WATCH ? replay(clusters, load) : backlog(clusters, load, target, copying);
                         case LIVE -> live(relay, clusters, load, target, copying);
                         case PACED -> relay == Relay.NONE ? direct(clusters) : paced(clusters, load, target, copying);
+                        case VERIFY -> verify(clusters, load, target, copying, ours);
+                        case RESTART -> restart(clusters, load, target, copying);
+                        case RESYNC -> resync(clusters, load, target, copying);
                     });
         }
     }
@@ -108,12 +116,7 @@ final class MirrorRuns implements RelayBench.Measuring<MirrorWork> {
 
     private Map<Figure, Double> backlog(Clusters clusters, SourceLoad load, TargetView target, Copying copying)
             throws InterruptedException {
-        load.bulk(1_000);
-        copying.start();
-        target.awaitKeys(load.count(), PATIENCE);
-        // One more, so that the snapshot is over.
-        load.singly(1, 1);
-        target.awaitKey(load.count() - 1, PATIENCE);
+        synchronise(1_000, load, target, copying);
         copying.stop();
         load.singly(settings.backlog(), settings.writers());
         long began = System.nanoTime();
@@ -194,6 +197,86 @@ final class MirrorRuns implements RelayBench.Measuring<MirrorWork> {
         }
     }
 
+    private Map<Figure, Double> verify(
+            Clusters clusters, SourceLoad load, TargetView target, Copying copying, Path folder)
+            throws InterruptedException {
+        synchronise(settings.keys(), load, target, copying);
+        Usage before = clusters.usage();
+        long began = System.nanoTime();
+        ServerCommand command = UnderstudyCommand.ofThisBuild()
+                .running(
+                        "verify",
+                        folder,
+                        "",
+                        System.getenv(),
+                        "mirror",
+                        "verify",
+                        "--config",
+                        folder.resolve("relay").resolve("mirror.yaml").toString());
+        double peak = 0;
+        double cpu = 0;
+        try (ServerProcess process = new LocalProcesses().prepare(command)) {
+            process.start();
+            while (process.isAlive()) {
+                OptionalLong pid = process.pid();
+                if (pid.isPresent()) {
+                    try {
+                        peak = ProcessMemory.peakBytes(pid.getAsLong());
+                        cpu = ProcessCpu.micros(pid.getAsLong());
+                    } catch (BenchException e) {
+                        // It is ending.
+                        continue;
+                    }
+                }
+                TimeUnit.MILLISECONDS.sleep(10);
+            }
+            double seconds = secondsSince(began);
+            if (process.exitStatus().orElse(-1) != 0) {
+                throw new BenchException("mirror verify failed; end of its log:\n  "
+                        + String.join("\n  ", process.log().tail(12)));
+            }
+            return clusters.usage().since(before, seconds, cpu / 1e6, peak / 1e6);
+        }
+    }
+
+    private Map<Figure, Double> restart(Clusters clusters, SourceLoad load, TargetView target, Copying copying)
+            throws InterruptedException {
+        synchronise(settings.keys(), load, target, copying);
+        copying.stop();
+        load.singly(1, 1);
+        Usage before = clusters.usage();
+        long began = System.nanoTime();
+        copying.start();
+        target.awaitKey(load.count() - 1, PATIENCE);
+        return copying.usage(clusters.usage(), before, secondsSince(began));
+    }
+
+    private Map<Figure, Double> resync(Clusters clusters, SourceLoad load, TargetView target, Copying copying)
+            throws InterruptedException {
+        synchronise(settings.keys(), load, target, copying);
+        copying.stop();
+        load.singly(1_000, settings.writers());
+        load.compact();
+        Usage before = clusters.usage();
+        long began = System.nanoTime();
+        copying.start();
+        target.awaitKeys(load.count(), PATIENCE);
+        load.singly(1, 1);
+        target.awaitKey(load.count() - 1, PATIENCE);
+        return copying.usage(clusters.usage(), before, secondsSince(began));
+    }
+
+    /** Has the mirror make its first copy; returns when it follows the source. */
+    private static void synchronise(int keys, SourceLoad load, TargetView target, Copying copying)
+            throws InterruptedException {
+        load.bulk(keys);
+        copying.start();
+        target.awaitKeys(keys, PATIENCE);
+        // One more, so that the snapshot is over.
+        load.singly(1, 1);
+        target.awaitKey(load.count() - 1, PATIENCE);
+    }
+
     private void warmUp(Relay relay, SourceLoad load, TargetView target, Copying copying) throws InterruptedException {
         load.bulk(1_000);
         copying.start();
@@ -228,6 +311,11 @@ final class MirrorRuns implements RelayBench.Measuring<MirrorWork> {
 
         double cpuMicros() {
             return process == null ? 0 : ProcessCpu.micros(process.pid());
+        }
+
+        Map<Figure, Double> usage(Usage now, Usage before, double seconds) {
+            double peak = process == null ? 0 : ProcessMemory.peakBytes(process.pid());
+            return now.since(before, seconds, cpuMicros() / 1e6, peak / 1e6);
         }
 
         double residentMegabytes() {

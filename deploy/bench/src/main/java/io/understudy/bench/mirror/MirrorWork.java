@@ -18,7 +18,11 @@ public enum MirrorWork implements RelayWork {
     BACKLOG("single-put commits made while the relay was stopped: from its start until the target has the last"),
     LIVE("puts at maximum rate; drained: from the last acknowledgement until the target has the put"),
     PACED("puts at a steady rate: from acknowledgement at the source until visible at the target; no relay: duration"
-            + " of a put at the target");
+            + " of a put at the target"),
+    VERIFY("'mirror verify' of a synchronised target, while the mirror runs"),
+    RESTART("a synchronised mirror, stopped for one put: from its start until the target has the put"),
+    RESYNC("a mirror stopped during 1,000 puts, whose history was compacted meanwhile: from its start until the target"
+            + " has a put made after the resynchronisation");
 
     private final String description;
 
@@ -36,6 +40,7 @@ public enum MirrorWork implements RelayWork {
         return switch (this) {
             case FIRST_SYNC -> List.of(Relay.MIRROR, Relay.MAKE_MIRROR);
             case BACKLOG -> List.of(Relay.MIRROR, Relay.WATCH);
+            case VERIFY, RESTART, RESYNC -> List.of(Relay.MIRROR);
             case LIVE, PACED -> List.of(Relay.NONE, Relay.MIRROR, Relay.MAKE_MIRROR);
         };
     }
@@ -51,6 +56,7 @@ public enum MirrorWork implements RelayWork {
                         Goal.atMost(P99_MILLIS, Relay.MAKE_MIRROR, 1),
                         Goal.within(P50_MILLIS, Relay.NONE, 2),
                         Goal.atMost(CPU_PER_KEY, Relay.MAKE_MIRROR, 0.25));
+            case VERIFY, RESTART, RESYNC -> List.of();
         };
     }
 

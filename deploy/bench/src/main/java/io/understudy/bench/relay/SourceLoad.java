@@ -1,8 +1,12 @@
 package io.understudy.bench.relay;
 
 import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.CompactionRequest;
+import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.PutRequest;
 import io.etcd.jetcd.api.PutResponse;
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.RangeResponse;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
 import io.grpc.ManagedChannel;
@@ -130,6 +134,16 @@ public final class SourceLoad implements AutoCloseable {
         }
         free.acquire(inFlight);
         check();
+    }
+
+    /** Removes the history before the last put. */
+    public void compact() {
+        KVGrpc.KVBlockingStub calls = RelayConnections.blocking(channel);
+        RangeResponse last =
+                calls.range(RangeRequest.newBuilder().setKey(key(0)).build());
+        var unused = calls.compact(CompactionRequest.newBuilder()
+                .setRevision(last.getHeader().getRevision())
+                .build());
     }
 
     private PutRequest put() {

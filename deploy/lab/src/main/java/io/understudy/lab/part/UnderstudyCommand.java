@@ -15,7 +15,7 @@ import java.util.Set;
  * @param program absolute path
  * @param arguments arguments before the sub-command
  */
-record UnderstudyCommand(Path program, List<String> arguments) {
+public record UnderstudyCommand(Path program, List<String> arguments) {
 
     private static final Path ENV = Path.of("/usr/bin/env");
     private static final String PREFIX = "UNDERSTUDY_";
@@ -24,7 +24,7 @@ record UnderstudyCommand(Path program, List<String> arguments) {
     private static final String MAIN = "io.understudy.cli.Understudy";
 
     /** Returns the command of the distribution, else of this JVM's class path. */
-    static UnderstudyCommand ofThisBuild() {
+    public static UnderstudyCommand ofThisBuild() {
         return Optional.ofNullable(System.getProperty("understudy.home"))
                 .map(home ->
                         new UnderstudyCommand(Path.of(home, "bin", "understudy").toAbsolutePath(), List.of()))
@@ -50,7 +50,7 @@ record UnderstudyCommand(Path program, List<String> arguments) {
      * @param jvmOptions separated by blanks; the user's own follow
      * @param variables the environment of this JVM
      */
-    ServerCommand running(
+    public ServerCommand running(
             String name, Path folder, String jvmOptions, Map<String, String> variables, String... subCommand) {
         List<String> line = new ArrayList<>();
         variables.keySet().stream()
