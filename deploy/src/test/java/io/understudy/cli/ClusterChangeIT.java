@@ -147,7 +147,7 @@ final class ClusterChangeIT {
 
     /** Before the learner is added, which would take its place until the start timeout. */
     @Test
-    void aPeerUrlOfAnUnreachableHostIsRefusedBeforeAnyEffect() throws Exception {
+    void aPeerUrlThatCannotWorkIsRefusedBeforeAnyEffect() throws Exception {
         try (LocalEtcd etcd = LocalEtcd.builder()
                 .name("probe")
                 .voters(1)
@@ -167,6 +167,17 @@ final class ClusterChangeIT {
                     .isEqualTo(1);
             assertThat(text.toString())
                     .contains("refused (peer-host-reachable): the host of peer URL http://nowhere.invalid:2380");
+            // A network for documentation, of no machine.
+            Path configured = Files.writeString(folder.resolve("foreign-address.yaml"), """
+                    cluster:
+                      endpoints: [%s]
+                    machines:
+                      m2: {process: local, peerUrls: "http://192.0.2.1:1", clientUrls: "http://127.0.0.1:2", dataDirectory: m2}
+                    """.formatted(
+                            etcd.clientUrls().get(0)));
+            assertThat(cluster(text, "add", "m2", "--config=" + configured)).isEqualTo(1);
+            assertThat(text.toString())
+                    .contains("refused (url-of-machine): http://192.0.2.1:1 is not an address of this machine");
             assertThat(etcd.etcdctl("member", "list").lines()).hasSize(1);
         }
     }

@@ -149,13 +149,22 @@ class ClusterChange implements AutoCloseable {
     }
 
     /**
-     * Returns new peer URLs with an unreachable host. Nothing is checked if no peer URL responds to this machine,
-     * as outside the network of the peers.
+     * Returns new peer URLs with an unreachable host, and URLs of new members here that are not of this machine. No host
+     * is probed if no peer URL responds to this machine, as outside the network of the peers.
      */
     private List<Refusal> unreachable(List<Plan.Planned> steps) {
-        if (facts.members().stream()
-                .noneMatch(member -> member.process().servesPeers().orElse(false))) {
-            return List.of();
+        List<Refusal> found = new ArrayList<>();
+        for (Plan.Planned each : steps) {
+            if (each.step() instanceof Step.AddLearner add) {
+                machines().stream()
+                        .filter(machine -> machine.member().equals(add.member()))
+                        .forEach(machine -> found.addAll(ClusterCreate.foreignUrls(machine)));
+            }
+        }
+        if (!found.isEmpty()
+                || facts.members().stream()
+                        .noneMatch(member -> member.process().servesPeers().orElse(false))) {
+            return found;
         }
         Map<URI, CompletableFuture<Optional<String>>> probes = new LinkedHashMap<>();
         for (Plan.Planned each : steps) {
@@ -163,7 +172,6 @@ class ClusterChange implements AutoCloseable {
                 add.member().peerUrls().forEach(url -> probes.put(url, PeerPort.unreachable(url, PROBE)));
             }
         }
-        List<Refusal> found = new ArrayList<>();
         probes.forEach((url, probe) -> {
             if (!probe.isDone()) {
                 flags.note("probing peer URL " + url);

@@ -49,7 +49,6 @@ import picocli.CommandLine.Parameters;
 final class ClusterCreate extends ClusterFlags {
 
     private static final String ROOT = "root";
-    private static final String FOREIGN = "url-of-machine";
 
     @Parameters(paramLabel = "NAME", description = "Name of the first member, one of machines.")
     private String name;
@@ -179,46 +178,57 @@ final class ClusterCreate extends ClusterFlags {
         }
         control.programFailure(member, UnaryOperator.identity())
                 .ifPresent(why -> found.add(new Refusal("program-runs", why, "Correct " + key + "program or unit")));
-        Stream.concat(
-                        machine.listenPeerUrls().orElse(member.peerUrls()).stream(),
-                        machine.listenClientUrls().orElse(member.clientUrls()).stream())
-                .flatMap(url -> unusable(url, key).stream())
-                .forEach(found::add);
+        found.addAll(foreignUrls(machine));
+        machine.listenUrls().stream().flatMap(url -> portInUse(url).stream()).forEach(found::add);
         if (machine.listenPeerUrls().isPresent()) {
             member.peerUrls().stream()
-                    .filter(url -> unusable(url, key)
-                            .filter(each -> each.rule().equals(FOREIGN))
-                            .isPresent())
+                    .filter(url -> listenFailure(url, 0).isPresent())
                     .forEach(url -> note("peer URL " + url + " is not an address of this machine; it has to lead to "
                             + joined(machine.listenPeerUrls().get())));
         }
         return found;
     }
 
-    /** Returns why the member cannot listen at its URL, also by a host name, for which it listens at all addresses. */
-    private static Optional<Refusal> unusable(URI url, String key) {
-        InetSocketAddress address = new InetSocketAddress(url.getHost(), url.getPort());
+    /** Returns the URLs at which a member of this machine cannot listen, also with a free port. */
+    static List<Refusal> foreignUrls(MachineSettings machine) {
+        if (machine.process() == ProcessKind.MANUAL) {
+            return List.of();
+        }
+        String key = "machines." + machine.name() + ".";
+        return machine.listenUrls().stream()
+                .flatMap(url -> listenFailure(url, 0).stream()
+                        .map(why -> new Refusal(
+                                "url-of-machine",
+                                url + " is not an address of this machine: " + why,
+                                "Correct " + key + "*Urls; for a translated address, set " + key + "listen*Urls")))
+                .toList();
+    }
+
+    private static Optional<Refusal> portInUse(URI url) {
+        return listenFailure(url, url.getPort())
+                .filter(why -> why.startsWith("Address already in use"))
+                .map(why -> new Refusal(
+                        "port-free",
+                        "port " + url.getPort() + " of " + url + " is in use by "
+                                + PortHolders.ofThisMachine()
+                                        .of(url.getPort())
+                                        .map(PortHolder::toString)
+                                        .orElse("a process not visible to this user"),
+                        "Stop it"));
+    }
+
+    /** Returns why a process of this machine cannot listen at the host of a URL. */
+    private static Optional<String> listenFailure(URI url, int port) {
+        InetSocketAddress address = new InetSocketAddress(url.getHost(), port);
         if (address.isUnresolved()) {
-            return Optional.of(new Refusal(FOREIGN, "unknown host of " + url, "Correct " + key + "*Urls"));
+            return Optional.of("unknown host");
         }
         try (ServerSocket socket = new ServerSocket()) {
             socket.setReuseAddress(true);
             socket.bind(address);
             return Optional.empty();
         } catch (BindException e) {
-            String why = String.valueOf(e.getMessage());
-            if (why.startsWith("Address already in use")) {
-                String holder = PortHolders.ofThisMachine()
-                        .of(url.getPort())
-                        .map(PortHolder::toString)
-                        .orElse("a process not visible to this user");
-                return Optional.of(new Refusal(
-                        "port-free", "port " + url.getPort() + " of " + url + " is in use by " + holder, "Stop it"));
-            }
-            return Optional.of(new Refusal(
-                    FOREIGN,
-                    url + " is not an address of this machine: " + why,
-                    "Correct " + key + "*Urls; for a translated address, set " + key + "listen*Urls"));
+            return Optional.of(String.valueOf(e.getMessage()));
         } catch (IOException e) {
             throw new UncheckedIOException("cannot check " + url, e);
         }

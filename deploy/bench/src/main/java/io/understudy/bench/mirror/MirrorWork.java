@@ -21,7 +21,7 @@ public enum MirrorWork implements RelayWork {
             + " of a put at the target"),
     VERIFY("'mirror verify' of a synchronised target, while the mirror runs"),
     RESTART("a synchronised mirror, stopped for one put: from its start until the target has the put"),
-    RESYNC("a mirror stopped during 1,000 puts, whose history was compacted meanwhile: from its start until the target"
+    RESYNC("a mirror stopped during 1,000 puts and the compaction of their history: from its start until the target"
             + " has a put made after the resynchronisation");
 
     private final String description;

@@ -176,6 +176,13 @@ public record MachineSettings(
         return member.name();
     }
 
+    /** Returns where the member listens: with a host name, at the same port of all addresses. */
+    public List<URI> listenUrls() {
+        return Stream.of(listenPeerUrls.orElse(member.peerUrls()), listenClientUrls.orElse(member.clientUrls()))
+                .flatMap(List::stream)
+                .toList();
+    }
+
     /** Returns the files and directories that a start of the member makes, if they are absent. */
     public List<Path> files() {
         Path lock = DirectoryLock.file(dataDirectory);
