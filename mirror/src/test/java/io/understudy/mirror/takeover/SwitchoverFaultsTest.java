@@ -1445,6 +1445,8 @@ final class SwitchoverFaultsTest {
         /** The last acknowledged value of each key. */
         private final Map<String, String> acknowledged = new HashMap<>();
         /** Decoding takes longer than all else. */
+        private final Map<ByteString, Checkpoint> checkpoints = new HashMap<>();
+
         private final Map<ByteString, Home> homes = new HashMap<>();
 
         private int requests;
@@ -1736,14 +1738,16 @@ final class SwitchoverFaultsTest {
         }
 
         private Checkpoint checkpoint(FakeCluster cluster) {
-            try {
-                return CheckpointCodec.decode(
-                        "a test",
-                        cluster.valueAt(ReservedKeys.checkpoint("dr"), cluster.revision())
-                                .orElseThrow());
-            } catch (CorruptCheckpointException e) {
-                throw new AssertionError(e);
-            }
+            return checkpoints.computeIfAbsent(
+                    cluster.valueAt(ReservedKeys.checkpoint("dr"), cluster.revision())
+                            .orElseThrow(),
+                    stored -> {
+                        try {
+                            return CheckpointCodec.decode("a test", stored);
+                        } catch (CorruptCheckpointException e) {
+                            throw new AssertionError(e);
+                        }
+                    });
         }
 
         private void mirror(FakeCluster from, FakeCluster to) {
@@ -1767,8 +1771,11 @@ final class SwitchoverFaultsTest {
             }
             if (from.revision() > checkpoint.revision().value()) {
                 Position reached = new Position(new ClusterId(from.id), new Revision(from.revision()), null);
-                Checkpoint marked = checkpoint.marked(checkpoint.path(), Instant.now());
-                to.put(ReservedKeys.checkpoint("dr"), CheckpointCodec.encode(marked.syncedAt(reached)), 0);
+                Checkpoint next =
+                        checkpoint.marked(checkpoint.path(), Instant.now()).syncedAt(reached);
+                ByteString encoded = CheckpointCodec.encode(next);
+                checkpoints.put(encoded, next);
+                to.put(ReservedKeys.checkpoint("dr"), encoded, 0);
             }
         }
 
