@@ -26,7 +26,8 @@ import org.jspecify.annotations.Nullable;
  * @param credit how many more may be too near than pages are full
  * @param left estimated keys not requested yet, by the count of the last open range and the pages since
  */
-record PageBound(@Nullable ByteString first, ByteString last, int keys, int slack, int misses, int credit, long left) {
+public record PageBound(
+        @Nullable ByteString first, ByteString last, int keys, int slack, int misses, int credit, long left) {
 
     private static final int FIRST_CREDIT = 4;
     private static final int MAX_CREDIT = 8;
@@ -35,7 +36,7 @@ record PageBound(@Nullable ByteString first, ByteString last, int keys, int slac
     private static final int WIDE = 4;
 
     /** The estimate without any page. */
-    static final PageBound NONE = new PageBound(null, ByteString.EMPTY, 0, 1, 0, FIRST_CREDIT, Long.MAX_VALUE);
+    public static final PageBound NONE = new PageBound(null, ByteString.EMPTY, 0, 1, 0, FIRST_CREDIT, Long.MAX_VALUE);
 
     /** Minimum fraction (one in so many) of the guessed keys for measuring a page. */
     private static final int ENOUGH = 2;
@@ -56,7 +57,7 @@ record PageBound(@Nullable ByteString first, ByteString last, int keys, int slac
      *
      * @param most how many keys a page may have
      */
-    @Nullable ByteString of(ByteString from, int wanted, int most) {
+    public @Nullable ByteString of(ByteString from, int wanted, int most) {
         // Near its end an open range costs no more to count, and shows that it ends without another request.
         boolean isNearTheEnd = left <= (long) slack * most;
         if (first == null || misses > MAX_MISSES || credit == 0 || isNearTheEnd) {
@@ -84,7 +85,7 @@ record PageBound(@Nullable ByteString first, ByteString last, int keys, int slac
     }
 
     /** The estimate after a request for a page of about so many keys. */
-    PageBound requested(int guessed) {
+    public PageBound requested(int guessed) {
         return withLeft(left - guessed);
     }
 
@@ -94,7 +95,7 @@ record PageBound(@Nullable ByteString first, ByteString last, int keys, int slac
      * @param guessed how many it was guessed to hold, 0 if its end was no guess
      * @param isFull whether the range holds more
      */
-    PageBound after(List<KeyValue> page, int guessed, boolean isFull) {
+    public PageBound after(List<KeyValue> page, int guessed, boolean isFull) {
         PageBound counted = withLeft(left + guessed - page.size());
         if (isFull) {
             return counted.full(page);
@@ -110,7 +111,7 @@ record PageBound(@Nullable ByteString first, ByteString last, int keys, int slac
      *
      * @param more how many keys follow it by the response
      */
-    PageBound afterOpen(List<KeyValue> page, long more) {
+    public PageBound afterOpen(List<KeyValue> page, long more) {
         return (more > 0 ? full(page) : this).withLeft(more);
     }
 

@@ -4,6 +4,7 @@ import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.KeyValue;
 import io.etcd.jetcd.api.RangeResponse;
 import io.understudy.etcd.EtcdMessages;
+import io.understudy.feed.etcd.PageBound;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Revision;
 import java.util.ArrayDeque;
@@ -32,6 +33,7 @@ final class TargetKeys implements Iterator<KeyValue> {
     private final boolean keysOnly;
     private final long revision;
     private final Deque<KeyValue> page = new ArrayDeque<>();
+    private PageBound bound = PageBound.NONE;
     private int pageKeys;
     /** Start of the next page; null after the last. */
     private @Nullable ByteString cursor;
@@ -76,7 +78,11 @@ final class TargetKeys implements Iterator<KeyValue> {
     }
 
     private void read(ByteString from) {
-        KeyRange rest = new KeyRange(from, range.to());
+        ByteString end = bound.of(from, pageKeys, pageKeys);
+        if (end != null && range.to() != null && KeyRange.KEY_ORDER.compare(end, range.to()) >= 0) {
+            end = null;
+        }
+        KeyRange rest = new KeyRange(from, end == null ? range.to() : end);
         Optional<RangeResponse> answered = calls.tryRange(EtcdMessages.range(rest)
                 .setKeysOnly(keysOnly)
                 .setRevision(revision)
@@ -89,7 +95,10 @@ final class TargetKeys implements Iterator<KeyValue> {
         }
         RangeResponse answer = answered.get();
         page.addAll(answer.getKvsList());
-        cursor = answer.getMore() ? page.getLast().getKey().concat(ZERO_BYTE) : null;
+        bound = end == null
+                ? bound.afterOpen(answer.getKvsList(), answer.getMore() ? answer.getCount() - answer.getKvsCount() : 0)
+                : bound.requested(pageKeys).after(answer.getKvsList(), pageKeys, answer.getMore());
+        cursor = answer.getMore() ? page.getLast().getKey().concat(ZERO_BYTE) : end;
         long perKey = Math.max(1, answer.getSerializedSize() / Math.max(1, answer.getKvsCount()));
         pageKeys = (int) Math.max(1, Math.min(Math.min(MAX_PAGE_KEYS, pageKeys * 4L), PAGE_BYTES / perKey));
     }

@@ -176,17 +176,6 @@ final class EtcdSinkCrashIT {
         return contents;
     }
 
-    private static final class Silent implements SinkListener {
-        @Override
-        public void unavailable(String why) {}
-
-        @Override
-        public void available() {}
-
-        @Override
-        public void written(long changes) {}
-    }
-
     /** A source: a snapshot in six pages at revision 10, then commits, the last of which is large. */
     private static final class History {
 

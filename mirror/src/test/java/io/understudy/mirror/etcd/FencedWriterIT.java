@@ -11,7 +11,6 @@ import io.understudy.mirror.checkpoint.CheckpointState;
 import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.sink.SinkException;
-import io.understudy.mirror.sink.SinkListener;
 import io.understudy.vocabulary.ClusterId;
 import java.time.Instant;
 import java.util.List;
@@ -87,16 +86,5 @@ final class FencedWriterIT {
 
     private FencedWriter writer(String mirror) {
         return new FencedWriter(new TargetCalls(cluster, new Silent()), mirror, EtcdSinkOptions.DEFAULTS);
-    }
-
-    private static final class Silent implements SinkListener {
-        @Override
-        public void unavailable(String why) {}
-
-        @Override
-        public void available() {}
-
-        @Override
-        public void written(long changes) {}
     }
 }

@@ -16,7 +16,6 @@ import io.understudy.mirror.home.Home;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.sink.SinkException;
-import io.understudy.mirror.sink.SinkListener;
 import io.understudy.vocabulary.ClusterId;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -166,16 +165,5 @@ final class HomesIT {
         return cluster.get(ReservedKeys.home(mirror)).getKvsList().stream()
                 .map(found -> Home.decode(mirror, found.getValue()).cluster())
                 .toList();
-    }
-
-    private static final class Silent implements SinkListener {
-        @Override
-        public void unavailable(String why) {}
-
-        @Override
-        public void available() {}
-
-        @Override
-        public void written(long changes) {}
     }
 }

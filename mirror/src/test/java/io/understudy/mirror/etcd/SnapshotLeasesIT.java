@@ -12,7 +12,6 @@ import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.lease.TargetLeases;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.sink.ForeignWriteHint;
-import io.understudy.mirror.sink.SinkListener;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
@@ -132,16 +131,5 @@ final class SnapshotLeasesIT {
                 .doesNotHaveDuplicates();
         assertThat(last).allMatch(entry -> entry.getLease() != 0);
         assertThat(held.subList(0, KEYS - expected.size())).allMatch(entry -> entry.getLease() == 0);
-    }
-
-    private static final class Silent implements SinkListener {
-        @Override
-        public void unavailable(String why) {}
-
-        @Override
-        public void available() {}
-
-        @Override
-        public void written(long changes) {}
     }
 }

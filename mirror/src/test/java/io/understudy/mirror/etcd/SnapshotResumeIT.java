@@ -24,7 +24,6 @@ import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.sink.ForeignWriteHint;
 import io.understudy.mirror.sink.SinkException;
-import io.understudy.mirror.sink.SinkListener;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.FeedStart;
 import io.understudy.vocabulary.KeyRange;
@@ -281,16 +280,5 @@ final class SnapshotResumeIT {
 
     private static String key(int number) {
         return String.format("/k/%05d", number);
-    }
-
-    private static final class Silent implements SinkListener {
-        @Override
-        public void unavailable(String why) {}
-
-        @Override
-        public void available() {}
-
-        @Override
-        public void written(long changes) {}
     }
 }

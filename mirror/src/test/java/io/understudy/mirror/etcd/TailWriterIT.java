@@ -15,7 +15,6 @@ import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.lease.TargetLeases;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.scope.ReservedKeys;
-import io.understudy.mirror.sink.SinkListener;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Commit;
@@ -225,16 +224,5 @@ final class TailWriterIT {
 
     private long revision() {
         return target.get(KEY).getHeader().getRevision();
-    }
-
-    private static final class Silent implements SinkListener {
-        @Override
-        public void unavailable(String why) {}
-
-        @Override
-        public void available() {}
-
-        @Override
-        public void written(long changes) {}
     }
 }

@@ -38,8 +38,9 @@ public final class TargetView implements AutoCloseable {
         channel = RelayConnections.to(member);
     }
 
-    /** Waits until it holds that many keys. */
+    /** Waits until it holds that many keys. The last one is awaited first: counting loads the target. */
     public void awaitKeys(int count, Duration patience) throws InterruptedException {
+        awaitKey(count - 1, patience);
         RangeRequest all = RangeRequest.newBuilder()
                 .setKey(FIRST)
                 .setRangeEnd(END)
