@@ -28,6 +28,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Consumers that know nothing of us read a mirror's topic, as docs/operate/kafka.md shows it. */
+@Tag("kafka")
 final class PlainConsumersIT {
 
     private static final Path PAGE = Path.of("../docs/operate/kafka.md");
@@ -78,7 +79,6 @@ final class PlainConsumersIT {
 
     /** Skipped where Python or its package is not available. */
     @Test
-    @Tag("schedules")
     void thePythonExampleReadsStateAndChanges() throws Exception {
         Path python = pythonWithKafka();
         source.put("known", "1");

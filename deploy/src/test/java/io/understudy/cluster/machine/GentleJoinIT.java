@@ -67,7 +67,7 @@ final class GentleJoinIT {
             "--snapshot-count=10", EtcdBinaries.find().version().flagSince36("snapshot-catchup-entries") + "=5");
 
     /**
-     * Starts a member that joins once the shell that limits it runs, whose last argument is the process ID: on a busy machine
+     * Starts a member that joins once the shell that limits it runs, with the process ID as its last argument: on a busy machine
      * its data would be there before. The pattern does not match itself.
      */
     private static final String AFTER_ITS_LIMITER = """

@@ -20,7 +20,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Pages of a large range, whose ends are estimated, have each key once and in order. */
+/** Pages of a large range, with estimated ends, have each key once and in order. */
 final class TargetKeysIT {
 
     private static final int KEYS = 20_000;
