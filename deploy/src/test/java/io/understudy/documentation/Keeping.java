@@ -128,7 +128,8 @@ record Keeping(String document, String beginning, List<String> by) {
             docs/performance.md | deploy/understudy bench cluster | BenchCommandTest "documentedCommandsAreAccepted"
             docs/performance.md | deploy/understudy bench kafka --runs | BenchCommandTest "documentedCommandsAreAccepted"
             docs/performance.md | deploy/understudy bench kafka --work | BenchCommandTest "documentedCommandsAreAccepted"
-            docs/performance.md | deploy/understudy bench mirror | BenchCommandTest "documentedCommandsAreAccepted"
+            docs/performance.md | deploy/understudy bench mirror --work=first | BenchCommandTest "documentedCommandsAreAccepted"
+            docs/performance.md | deploy/understudy bench mirror --work=verify | BenchCommandTest "documentedCommandsAreAccepted"
             docs/performance.md | deploy/understudy bench reads | BenchCommandTest "documentedCommandsAreAccepted"
             docs/performance.md | deploy/understudy bench watch | BenchCommandTest "documentedCommandsAreAccepted"
             docs/performance.md | mvn verify -Plong -Dpart=speed | maven
