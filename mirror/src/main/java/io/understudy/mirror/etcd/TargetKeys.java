@@ -2,6 +2,7 @@ package io.understudy.mirror.etcd;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.KeyValue;
+import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RangeResponse;
 import io.understudy.etcd.EtcdMessages;
 import io.understudy.feed.etcd.PageBound;
@@ -12,6 +13,7 @@ import java.util.Deque;
 import java.util.Iterator;
 import java.util.NoSuchElementException;
 import java.util.Optional;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,7 +30,7 @@ final class TargetKeys implements Iterator<KeyValue> {
     private static final long PAGE_BYTES = 2L << 20;
     private static final ByteString ZERO_BYTE = ByteString.copyFrom(new byte[] {0});
 
-    private final TargetCalls calls;
+    private final Function<RangeRequest, Optional<RangeResponse>> calls;
     private final KeyRange range;
     private final boolean keysOnly;
     private final long revision;
@@ -44,15 +46,21 @@ final class TargetKeys implements Iterator<KeyValue> {
 
     /** @param firstPageKeys expected number of keys, if values are small */
     TargetKeys(TargetCalls calls, KeyRange range, int firstPageKeys) {
-        this(calls, range, firstPageKeys, false, Revision.ZERO);
+        this(calls::tryRange, range, firstPageKeys, false, Revision.ZERO);
     }
 
     /** Returns keys without values, current or at a revision. */
     static TargetKeys withoutValues(TargetCalls calls, KeyRange range, Revision at) {
-        return new TargetKeys(calls, range, MAX_PAGE_KEYS, true, at);
+        return new TargetKeys(calls::tryRange, range, MAX_PAGE_KEYS, true, at);
     }
 
-    private TargetKeys(TargetCalls calls, KeyRange range, int firstPageKeys, boolean keysOnly, Revision at) {
+    /** @param calls gives a page, or nothing if it is more than can be received */
+    TargetKeys(
+            Function<RangeRequest, Optional<RangeResponse>> calls,
+            KeyRange range,
+            int firstPageKeys,
+            boolean keysOnly,
+            Revision at) {
         this.keysOnly = keysOnly;
         this.revision = at.value();
         this.pageKeys = Math.max(FIRST_PAGE_KEYS, Math.min(MAX_PAGE_KEYS, firstPageKeys));
@@ -83,7 +91,7 @@ final class TargetKeys implements Iterator<KeyValue> {
             end = null;
         }
         KeyRange rest = new KeyRange(from, end == null ? range.to() : end);
-        Optional<RangeResponse> answered = calls.tryRange(EtcdMessages.range(rest)
+        Optional<RangeResponse> answered = calls.apply(EtcdMessages.range(rest)
                 .setKeysOnly(keysOnly)
                 .setRevision(revision)
                 .setLimit(pageKeys)
