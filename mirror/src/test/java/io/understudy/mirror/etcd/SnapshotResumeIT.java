@@ -17,6 +17,7 @@ import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointCodec;
 import io.understudy.mirror.checkpoint.CheckpointState;
 import io.understudy.mirror.fixture.Clusters;
+import io.understudy.mirror.fixture.Silent;
 import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.lease.TargetLeases;

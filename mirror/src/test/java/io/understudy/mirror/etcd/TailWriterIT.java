@@ -11,6 +11,7 @@ import io.understudy.etcd.EtcdCluster;
 import io.understudy.local.junit.EtcdExtension;
 import io.understudy.mirror.checkpoint.CheckpointState;
 import io.understudy.mirror.fixture.Mirrors;
+import io.understudy.mirror.fixture.Silent;
 import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.lease.TargetLeases;
 import io.understudy.mirror.scope.MirrorScope;

@@ -10,10 +10,10 @@ import io.understudy.mirror.etcd.EtcdSink;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.etcd.KeyObservation;
 import io.understudy.mirror.fixture.Clusters;
+import io.understudy.mirror.fixture.Silent;
 import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.scope.MirrorScope;
-import io.understudy.mirror.sink.SinkListener;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Commit;
@@ -142,16 +142,5 @@ final class BackgroundVerificationIT {
 
     private static ByteString bytes(String text) {
         return ByteString.copyFromUtf8(text);
-    }
-
-    private static final class Silent implements SinkListener {
-        @Override
-        public void unavailable(String why) {}
-
-        @Override
-        public void available() {}
-
-        @Override
-        public void written(long changes) {}
     }
 }
