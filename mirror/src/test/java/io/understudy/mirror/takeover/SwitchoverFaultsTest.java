@@ -1444,7 +1444,7 @@ final class SwitchoverFaultsTest {
         private final List<String> names = new ArrayList<>();
         /** The last acknowledged value of each key. */
         private final Map<String, String> acknowledged = new HashMap<>();
-        /** Decoding takes longer than all else. */
+        /** As decoded, which takes longer than all else. */
         private final Map<ByteString, Checkpoint> checkpoints = new HashMap<>();
 
         private final Map<ByteString, Home> homes = new HashMap<>();
@@ -1771,11 +1771,8 @@ final class SwitchoverFaultsTest {
             }
             if (from.revision() > checkpoint.revision().value()) {
                 Position reached = new Position(new ClusterId(from.id), new Revision(from.revision()), null);
-                Checkpoint next =
-                        checkpoint.marked(checkpoint.path(), Instant.now()).syncedAt(reached);
-                ByteString encoded = CheckpointCodec.encode(next);
-                checkpoints.put(encoded, next);
-                to.put(ReservedKeys.checkpoint("dr"), encoded, 0);
+                Checkpoint marked = checkpoint.marked(checkpoint.path(), Instant.now());
+                to.put(ReservedKeys.checkpoint("dr"), CheckpointCodec.encode(marked.syncedAt(reached)), 0);
             }
         }
 
