@@ -85,7 +85,7 @@ final class KafkaScheduleIT {
     private static final Logger LOG = LoggerFactory.getLogger(KafkaScheduleIT.class);
 
     /** Of each kind. */
-    private static final int FAULTS = Schedule.isLong() ? 14 : 1;
+    private static final int FAULTS = Schedule.isLong() ? 20 : 1;
 
     /** Brokers besides the controller. */
     private static final int OTHERS = 2;
