@@ -37,6 +37,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -49,6 +51,7 @@ import picocli.CommandLine.Parameters;
 final class ClusterCreate extends ClusterFlags {
 
     private static final String ROOT = "root";
+    private static final Duration LOOKUP = Duration.ofSeconds(5);
 
     @Parameters(paramLabel = "NAME", description = "Name of the first member, one of machines.")
     private String name;
@@ -189,7 +192,7 @@ final class ClusterCreate extends ClusterFlags {
         return found;
     }
 
-    /** Returns the URLs at which a member of this machine cannot listen, also with a free port. */
+    /** Returns the URLs to listen at that are not addresses of this machine; none for a member of another one. */
     static List<Refusal> foreignUrls(MachineSettings machine) {
         if (machine.process() == ProcessKind.MANUAL) {
             return List.of();
@@ -219,7 +222,12 @@ final class ClusterCreate extends ClusterFlags {
 
     /** Returns why a process of this machine cannot listen at the host of a URL. */
     private static Optional<String> listenFailure(URI url, int port) {
-        InetSocketAddress address = new InetSocketAddress(url.getHost(), port);
+        InetSocketAddress address = CompletableFuture.supplyAsync(() -> new InetSocketAddress(url.getHost(), port))
+                .completeOnTimeout(
+                        InetSocketAddress.createUnresolved(url.getHost(), port),
+                        LOOKUP.toMillis(),
+                        TimeUnit.MILLISECONDS)
+                .join();
         if (address.isUnresolved()) {
             return Optional.of("unknown host");
         }
