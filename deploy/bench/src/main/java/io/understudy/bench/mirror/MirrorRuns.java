@@ -217,22 +217,20 @@ final class MirrorRuns implements RelayBench.Measuring<MirrorWork> {
         double cpu = 0;
         try (ServerProcess process = new LocalProcesses().prepare(command)) {
             process.start();
-            while (process.isAlive()) {
+            while (process.isAlive() && secondsSince(began) < PATIENCE.toSeconds()) {
                 OptionalLong pid = process.pid();
-                if (pid.isPresent()) {
-                    try {
-                        peak = ProcessMemory.peakBytes(pid.getAsLong());
-                        cpu = ProcessCpu.micros(pid.getAsLong());
-                    } catch (BenchException e) {
-                        // It is ending.
-                        continue;
-                    }
+                try {
+                    peak = pid.isEmpty() ? peak : ProcessMemory.peakBytes(pid.getAsLong());
+                    cpu = pid.isEmpty() ? cpu : ProcessCpu.micros(pid.getAsLong());
+                } catch (BenchException e) {
+                    // It is ending; what was read last is 10 ms old.
                 }
                 TimeUnit.MILLISECONDS.sleep(10);
             }
             double seconds = secondsSince(began);
             if (process.exitStatus().orElse(-1) != 0) {
-                throw new BenchException("mirror verify failed; end of its log:\n  "
+                throw new BenchException("mirror verify failed, or took more than " + PATIENCE.toSeconds()
+                        + " s; end of its log:\n  "
                         + String.join("\n  ", process.log().tail(12)));
             }
             return clusters.usage().since(before, seconds, cpu / 1e6, peak / 1e6);

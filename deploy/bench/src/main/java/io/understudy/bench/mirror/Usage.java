@@ -8,6 +8,7 @@ import io.understudy.local.etcd.LocalEtcd;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
+import java.net.URLConnection;
 import java.nio.charset.StandardCharsets;
 import java.util.EnumMap;
 import java.util.Map;
@@ -19,6 +20,8 @@ record Usage(Side source, Side target) {
 
     private static final Pattern SENT =
             Pattern.compile("^etcd_network_client_grpc_sent_bytes_total (\\S+)$", Pattern.MULTILINE);
+
+    private static final int TIMEOUT_MILLIS = 10_000;
 
     /**
      * Of all members of a cluster.
@@ -38,9 +41,17 @@ record Usage(Side source, Side target) {
         }
 
         private static double sentBytes(URI member) {
-            try (InputStream metrics = member.resolve("/metrics").toURL().openStream()) {
-                Matcher sent = SENT.matcher(new String(metrics.readAllBytes(), StandardCharsets.UTF_8));
-                return sent.find() ? Double.parseDouble(sent.group(1)) : 0;
+            try {
+                URLConnection page = member.resolve("/metrics").toURL().openConnection();
+                page.setConnectTimeout(TIMEOUT_MILLIS);
+                page.setReadTimeout(TIMEOUT_MILLIS);
+                try (InputStream metrics = page.getInputStream()) {
+                    Matcher sent = SENT.matcher(new String(metrics.readAllBytes(), StandardCharsets.UTF_8));
+                    if (!sent.find()) {
+                        throw new BenchException("no " + SENT + " in the metrics of " + member);
+                    }
+                    return Double.parseDouble(sent.group(1));
+                }
             } catch (IOException e) {
                 throw new BenchException("cannot read the metrics of " + member, e);
             }
