@@ -35,7 +35,7 @@ final class CallLimitsTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-    private final CalledServer server = new CalledServer();
+    private final CalledServer server = new CalledServer(ServerLimits.DEFAULTS.timeouts());
 
     @AfterEach
     void stop() throws InterruptedException {

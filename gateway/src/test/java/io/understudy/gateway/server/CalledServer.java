@@ -51,7 +51,7 @@ final class CalledServer {
     static final int CONNECTIONS = 4;
     static final int PUSH_BYTES = 100_000;
     private static final int UNREAD = 256 << 10;
-    private static final Duration STALL = Duration.ofSeconds(3);
+    private static final Duration SHORT_STALL = Duration.ofSeconds(3);
 
     static final MethodDescriptor<byte[], byte[]> ECHO = MethodDescriptor.<byte[], byte[]>newBuilder(
                     new Bytes(), new Bytes())
@@ -102,23 +102,24 @@ final class CalledServer {
     private final ManagedChannel channel;
 
     CalledServer() {
-        this(null, Unhurried.LOAD, ServerLimits.DEFAULTS.timeouts());
+        this(Unhurried.LOAD);
     }
 
-    /** @param tls null for plain text */
-    CalledServer(@Nullable TlsServer tls) {
-        this(tls, Unhurried.LOAD, ServerLimits.DEFAULTS.timeouts());
+    /** With a short timeout of handshakes. */
+    CalledServer(TlsServer tls) {
+        this(tls, Unhurried.LOAD, SHORT_STALL, ServerLimits.DEFAULTS.timeouts());
     }
 
     CalledServer(LoadLimits load) {
-        this(null, load, ServerLimits.DEFAULTS.timeouts());
+        this(null, load, ServerLimits.DEFAULTS.stallTimeout(), ServerLimits.DEFAULTS.timeouts());
     }
 
+    /** With a short stall timeout, which also sets how often the others are checked. */
     CalledServer(ConnectionTimeouts timeouts) {
-        this(null, Unhurried.LOAD, timeouts);
+        this(null, Unhurried.LOAD, SHORT_STALL, timeouts);
     }
 
-    private CalledServer(@Nullable TlsServer tls, LoadLimits load, ConnectionTimeouts timeouts) {
+    private CalledServer(@Nullable TlsServer tls, LoadLimits load, Duration stall, ConnectionTimeouts timeouts) {
         ServerLimits limits = new ServerLimits(
                 4 << 20,
                 64 << 10,
@@ -126,7 +127,7 @@ final class CalledServer {
                 1_000,
                 UNREAD,
                 CONNECTIONS,
-                STALL,
+                stall,
                 new FrameLimits(50, 64 << 10, 1_000),
                 load,
                 timeouts);

@@ -38,7 +38,7 @@ final class Http2AbuseTest {
     /** Keeps nothing of a call's headers. */
     private static final String PUSHES = "/" + CalledServer.PUSHES;
 
-    private final CalledServer server = new CalledServer();
+    private final CalledServer server = new CalledServer(ServerLimits.DEFAULTS.timeouts());
     private RawHttp2 client;
 
     @BeforeEach
