@@ -21,10 +21,12 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -54,6 +56,13 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
     private static final Duration MAX_DEADLINE = Duration.ofSeconds(2);
     private static final int READ_AT_A_TIME = 32;
     private static final int PROBED_AT_A_TIME = 500;
+    /** etcd takes 128 operations per transaction by default. */
+    private static final int GRANTED_AT_A_TIME = 100;
+
+    @FunctionalInterface
+    private interface LeaseCall {
+        void of(long id) throws CallFailedException, InterruptedException;
+    }
 
     private final String mirror;
     private final List<KeyRange> mirrored;
@@ -359,13 +368,71 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
         if (ids.size() > 1) {
             ids.forEach(this::expectInSnapshot);
         }
+        Map<Long, LeaseCalls.Facts> granted = new LinkedHashMap<>();
+        ids.forEach(id -> granted.put(id, atSource(id)));
+        if (ids.size() > 1) {
+            grantTogether(granted);
+        }
         Set<Long> stale = new HashSet<>();
-        for (long id : ids) {
-            if (!hold(id, atSource(id))) {
+        granted.forEach((id, facts) -> {
+            if (!hold(id, facts)) {
                 stale.add(id);
             }
-        }
+        });
         return stale;
+    }
+
+    /** Grants what the target lacks, many at a time: each takes several calls. What fails is left to the caller. */
+    private synchronized void grantTogether(Map<Long, LeaseCalls.Facts> granted) {
+        requireNoneLost();
+        List<Long> missing =
+                granted.keySet().stream().filter(id -> !held.containsKey(id)).toList();
+        for (int from = 0; from < missing.size(); from += GRANTED_AT_A_TIME) {
+            List<Long> some = missing.subList(from, Math.min(missing.size(), from + GRANTED_AT_A_TIME));
+            List<Long> ours = succeeding(
+                    some.stream().filter(id -> !registered.contains(id)).toList(), this::requireOurs);
+            register(ours);
+            var unused = succeeding(
+                    some.stream().filter(registered::contains).toList(),
+                    id -> held.put(id, granted(id, seconds(granted.get(id)))));
+        }
+    }
+
+    /** Calls for all at the same time, and returns those of which no call failed. */
+    private List<Long> succeeding(List<Long> ids, LeaseCall call) {
+        List<Callable<Long>> calls = ids.stream()
+                .<Callable<Long>>map(id -> () -> {
+                    call.of(id);
+                    return id;
+                })
+                .toList();
+        List<Long> succeeded = new ArrayList<>();
+        try {
+            for (Future<Long> each : reads.invokeAll(calls)) {
+                try {
+                    succeeded.add(each.get());
+                } catch (ExecutionException e) {
+                    LOG.atDebug()
+                            .addKeyValue("mirror", mirror)
+                            .addKeyValue("cause", e.getCause())
+                            .log("lease call failed");
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new SinkException.Stopped("granting leases");
+        }
+        return succeeded;
+    }
+
+    private void register(List<Long> ids) {
+        if (!ids.isEmpty()) {
+            repeated.until("write of the lease register", () -> {
+                register.add(ids, source(), fence());
+                return true;
+            });
+            registered.addAll(ids);
+        }
     }
 
     /** @return false if the lease has another TTL, and keys in the target */
@@ -376,12 +443,11 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
             if (!registered.contains(id)) {
                 repeated.until("lookup of lease " + Long.toHexString(id) + " in the target", () -> {
                     requireOurs(id);
-                    register.add(id, source(), fence());
                     return true;
                 });
-                registered.add(id);
+                register(List.of(id));
             }
-            lease = grant(id, granted.exists() ? granted.grantedSeconds() : ENDED_SECONDS);
+            lease = grant(id, seconds(granted));
         }
         // The source has it again, or had it when it put the key.
         lease.checked(null);
@@ -415,14 +481,21 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
     }
 
     private HeldLease grant(long id, long seconds) {
-        HeldLease lease = repeated.until("grant of lease " + Long.toHexString(id) + " in the target", () -> {
-            long granted = target.grant(id, seconds);
-            return granted > 0
-                    ? new HeldLease(id, granted)
-                    : HeldLease.adopted(id, target.facts(id, false).grantedSeconds());
-        });
+        HeldLease lease =
+                repeated.until("grant of lease " + Long.toHexString(id) + " in the target", () -> granted(id, seconds));
         held.put(id, lease);
         return lease;
+    }
+
+    private HeldLease granted(long id, long seconds) throws CallFailedException, InterruptedException {
+        long granted = target.grant(id, seconds);
+        return granted > 0
+                ? new HeldLease(id, granted)
+                : HeldLease.adopted(id, target.facts(id, false).grantedSeconds());
+    }
+
+    private static long seconds(LeaseCalls.Facts atSource) {
+        return atSource.exists() ? atSource.grantedSeconds() : ENDED_SECONDS;
     }
 
     private long minimum() {

@@ -60,12 +60,14 @@ final class LeaseRegister {
         }
     }
 
-    void add(long id, ClusterId source, List<Compare> fence) throws CallFailedException, InterruptedException {
-        put(key(id), ByteString.copyFromUtf8(source.toString()), fence);
+    /** Adds leases, as many as a transaction has operations at most. */
+    void add(List<Long> ids, ClusterId source, List<Compare> fence) throws CallFailedException, InterruptedException {
+        ByteString value = ByteString.copyFromUtf8(source.toString());
+        write(ids.stream().map(id -> EtcdMessages.put(key(id), value, 0)).toList(), fence);
     }
 
     void remove(long id, List<Compare> fence) throws CallFailedException, InterruptedException {
-        delete(key(id), fence);
+        write(List.of(EtcdMessages.delete(key(id))), fence);
     }
 
     /** Whether another mirror of the same source has granted the lease, which may be shared. */
@@ -96,11 +98,7 @@ final class LeaseRegister {
     }
 
     void setWhole(boolean whole, List<Compare> fence) throws CallFailedException, InterruptedException {
-        if (whole) {
-            put(whole(), KEPT, fence);
-        } else {
-            delete(whole(), fence);
-        }
+        write(List.of(whole ? EtcdMessages.put(whole(), KEPT, 0) : EtcdMessages.delete(whole())), fence);
     }
 
     /** Returns the register's prefix, for messages. */
@@ -112,19 +110,11 @@ final class LeaseRegister {
         return calls.kv(stub -> stub.range(request.build()));
     }
 
-    private void put(ByteString key, ByteString value, List<Compare> fence)
+    private void write(List<RequestOp> operations, List<Compare> fence)
             throws CallFailedException, InterruptedException {
-        write(EtcdMessages.put(key, value, 0), fence);
-    }
-
-    private void delete(ByteString key, List<Compare> fence) throws CallFailedException, InterruptedException {
-        write(EtcdMessages.delete(key), fence);
-    }
-
-    private void write(RequestOp operation, List<Compare> fence) throws CallFailedException, InterruptedException {
         TxnRequest request = TxnRequest.newBuilder()
                 .addAllCompare(fence)
-                .addSuccess(operation)
+                .addAllSuccess(operations)
                 .build();
         if (!calls.kv(stub -> stub.txn(request)).getSucceeded()) {
             throw new SinkException.Fenced("fenced: lease register of mirror " + mirror + " not written:"

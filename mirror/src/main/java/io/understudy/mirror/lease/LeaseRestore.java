@@ -5,8 +5,8 @@ import io.etcd.jetcd.api.KeyValue;
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RangeResponse;
 import io.etcd.jetcd.api.RequestOp;
-import io.etcd.jetcd.api.ResponseOp;
 import io.etcd.jetcd.api.TxnRequest;
+import io.etcd.jetcd.api.TxnResponse;
 import io.understudy.etcd.EtcdError;
 import io.understudy.etcd.EtcdMessages;
 import io.understudy.mirror.call.CallFailedException;
@@ -129,16 +129,18 @@ record LeaseRestore(
 
     private List<LeasedKey> compared(List<LeasedKey> keys) {
         List<LeasedKey> compared = new ArrayList<>(keys.size());
-        for (int from = 0; from < keys.size(); from += FIRST_PAGE_KEYS) {
-            List<LeasedKey> some = keys.subList(from, Math.min(keys.size(), from + FIRST_PAGE_KEYS));
+        int limit = FIRST_PAGE_KEYS;
+        while (compared.size() < keys.size()) {
+            List<LeasedKey> some = keys.subList(compared.size(), Math.min(keys.size(), compared.size() + limit));
             TxnRequest.Builder reads = TxnRequest.newBuilder();
             some.forEach(key -> reads.addSuccess(EtcdMessages.get(key.key())));
-            List<ResponseOp> answers = repeated.until(
-                    "read of keys with leases in the target",
-                    () -> target.kv(stub -> stub.txn(reads.build())).getResponsesList());
+            TxnResponse answers = repeated.until(
+                    "read of keys with leases in the target", () -> target.kv(stub -> stub.txn(reads.build())));
+            long perKey = Math.max(1, answers.getSerializedSize() / some.size());
+            limit = (int) Math.max(FIRST_PAGE_KEYS, Math.min(BATCH_KEYS, PAGE_BYTES / perKey));
             for (int i = 0; i < some.size(); i++) {
                 LeasedKey key = some.get(i);
-                RangeResponse answer = answers.get(i).getResponseRange();
+                RangeResponse answer = answers.getResponses(i).getResponseRange();
                 KeyValue there = answer.getKvsCount() == 0 ? KeyValue.getDefaultInstance() : answer.getKvs(0);
                 compared.add(key.inTarget(there.getCreateRevision(), there.getLease() == key.lease()));
             }

@@ -18,6 +18,7 @@ import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.takeover.Records.Found;
 import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.Position.Anchor;
 import io.understudy.vocabulary.Revision;
 import java.time.Instant;
 import java.util.List;
@@ -91,6 +92,12 @@ record Direction(
          * @throws TakeOverException not known
          */
         List<ByteString> missingSince(long revision);
+
+        /**
+         * Returns the last commit of the second cluster up to that revision, as the reversed mirror's feed delivers it:
+         * the feed resumes at the revision if its history has the commit. Null if none is found soon.
+         */
+        @Nullable Anchor anchor(long revision);
 
         /** Names keys; {@code unknown} is why there may be more, null if there are none. */
         record Lost(List<ByteString> keys, @Nullable String unknown) {
@@ -203,7 +210,7 @@ record Direction(
                 record.scope(),
                 // Until the move is complete, the record there is that of the moving transaction.
                 new Revision(primary.recordRevision()),
-                null,
+                planned ? comparer.anchor(primary.recordRevision()) : null,
                 before == null ? 1 : before.epoch() + 1,
                 operation.process() + " " + operation.id(),
                 List.of(primary.cluster()),

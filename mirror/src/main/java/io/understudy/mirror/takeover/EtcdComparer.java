@@ -37,6 +37,8 @@ import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Compares two clusters by all of their keys, or by those that their histories name. Holds a few pages, and the names of
@@ -49,9 +51,11 @@ record EtcdComparer(
         Sides sides, boolean marked, TakeOverCalls from, TakeOverCalls to, Duration patience, TakeOver.Steps steps)
         implements Direction.Comparer {
 
+    private static final Logger LOG = LoggerFactory.getLogger(EtcdComparer.class);
     private static final int MOST_CHANGED = 1_000_000;
     private static final int BATCH_KEYS = 64;
     private static final int SHOWN = 10;
+    private static final int ANCHOR_REVISIONS = 1_000;
     private static final Duration PAUSE = Duration.ofMillis(20);
 
     /** What a cluster has of a key. */
@@ -235,6 +239,25 @@ record EtcdComparer(
                     }
                 }));
         return List.copyOf(keys);
+    }
+
+    @Override
+    public @Nullable Anchor anchor(long revision) {
+        Anchor[] last = {null};
+        // With marks the commit at the revision, which moved the role, is delivered.
+        long after = Math.max(0, revision - (marked ? 1 : ANCHOR_REVISIONS));
+        try {
+            KeyRange range = sides.scope().reversed().feedRange(marked);
+            history(sides.target(), to, range, after, revision, commit -> last[0] = Anchor.of(commit));
+        } catch (TakeOverException e) {
+            // The mirror compares all keys instead.
+            LOG.atInfo()
+                    .addKeyValue("mirror", sides.mirror())
+                    .addKeyValue("cause", e.getMessage())
+                    .log("last commit not found; the reversed mirror compares all keys");
+            return null;
+        }
+        return last[0];
     }
 
     /** Commits after one revision, up to another. */

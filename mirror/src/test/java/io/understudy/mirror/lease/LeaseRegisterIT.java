@@ -35,10 +35,10 @@ final class LeaseRegisterIT {
                     new LeaseRegister("dr", new ClusterCalls(cluster, Duty.WRITE, Duration.ofSeconds(2)));
             target.put(ReservedKeys.epoch("dr").toStringUtf8(), "1");
             List<Compare> ours = List.of(epochOf(target));
-            register.add(1, SOURCE, ours);
+            register.add(List.of(1L), SOURCE, ours);
             register.setWhole(true, ours);
             target.put(ReservedKeys.epoch("dr").toStringUtf8(), "2");
-            assertThatThrownBy(() -> register.add(2, SOURCE, ours)).isInstanceOf(SinkException.Fenced.class);
+            assertThatThrownBy(() -> register.add(List.of(2L), SOURCE, ours)).isInstanceOf(SinkException.Fenced.class);
             assertThatThrownBy(() -> register.remove(1, ours)).isInstanceOf(SinkException.Fenced.class);
             assertThatThrownBy(() -> register.setWhole(false, ours)).isInstanceOf(SinkException.Fenced.class);
             assertThat(register.ids()).containsExactly(1L);

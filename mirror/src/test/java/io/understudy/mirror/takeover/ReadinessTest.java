@@ -11,6 +11,7 @@ import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.Position.Anchor;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -224,6 +225,11 @@ final class ReadinessTest {
 
         @Override
         public List<ByteString> missingSince(long revision) {
+            throw new AssertionError();
+        }
+
+        @Override
+        public Anchor anchor(long revision) {
             throw new AssertionError();
         }
     }

@@ -19,6 +19,7 @@ import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Position;
+import io.understudy.vocabulary.Position.Anchor;
 import io.understudy.vocabulary.Revision;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
@@ -1864,6 +1865,11 @@ final class SwitchoverFaultsTest {
                 return to.changed("/app/", revision, to.revision()).stream()
                         .filter(key -> to.valueAt(key, to.revision()).isEmpty())
                         .toList();
+            }
+
+            @Override
+            public @Nullable Anchor anchor(long revision) {
+                return null;
             }
         }
     }

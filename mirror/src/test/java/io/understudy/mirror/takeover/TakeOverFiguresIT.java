@@ -99,10 +99,13 @@ final class TakeOverFiguresIT {
         return taken;
     }
 
+    /** Also that a move would not be refused for the mirror's lag. */
     private static void awaitSynced(MirrorProcess mirror, URI from) {
         await().atMost(Duration.ofMinutes(10))
                 .pollInterval(Duration.ofMillis(20))
-                .until(() -> TwoSites.isSynced(mirror.reports().get(0), from));
+                .until(() -> TwoSites.isSynced(mirror.reports().get(0), from)
+                        && mirror.reports().get(0).lagRevisions().orElse(Long.MAX_VALUE)
+                                < TwoSites.OPTIONS.maxLag() / 2);
     }
 
     /** From the acknowledgement of a write at the source until the target has it, in milliseconds, sorted. */
