@@ -35,7 +35,7 @@ final class CommitStreams {
     private @Nullable EventBatch sharedBatch;
     private @Nullable ScheduledFuture<?> heartbeat;
     private @Nullable ScheduledFuture<?> permissionCheck;
-    private @Nullable Rechecks rechecks;
+    private final Rechecks rechecks;
     /** Streams that have not started yet. */
     private int coming;
 
@@ -47,6 +47,7 @@ final class CommitStreams {
         this.loop = loop;
         this.source = source;
         this.hub = source.hub().on(loop);
+        this.rechecks = new Rechecks(source.permissions(), source.revocations());
     }
 
     /** Answers a request for a stream. */
@@ -121,9 +122,6 @@ final class CommitStreams {
     Rechecks.@Nullable Permit recheck(Principal principal, KeyRange range, Rechecks.Listener listener) {
         if (!source.permissions().areRechecked()) {
             return null;
-        }
-        if (rechecks == null) {
-            rechecks = new Rechecks(source.permissions(), source.revocations());
         }
         return rechecks.begin(principal, new Permission.Read(range.etcdKey(), range.etcdRangeEnd()), listener);
     }

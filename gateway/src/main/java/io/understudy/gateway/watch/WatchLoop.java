@@ -34,13 +34,15 @@ final class WatchLoop {
     private final SharedEvents shared = new SharedEvents();
     private @Nullable ScheduledFuture<?> leaderCheck;
     private @Nullable ScheduledFuture<?> permissionCheck;
-    private @Nullable Rechecks rechecks;
+    private final Rechecks rechecks;
 
     WatchLoop(EventExecutor loop, Watches watches, LoopHub hub, WatchHeaders headers) {
         this.loop = loop;
         this.watches = watches;
         this.hub = hub;
         this.headers = headers;
+        // Not when first needed: timers and tasks of the hub run outside a context.
+        this.rechecks = new Rechecks(watches.permissions(), watches.revocations());
     }
 
     Watches watches() {
@@ -122,9 +124,6 @@ final class WatchLoop {
     Rechecks.@Nullable Permit recheck(Caller caller, KeyRange range, Rechecks.Listener listener) {
         if (!watches.permissions().areRechecked()) {
             return null;
-        }
-        if (rechecks == null) {
-            rechecks = new Rechecks(watches.permissions(), watches.revocations());
         }
         return rechecks.begin(caller.principal(), new Permission.Read(range.etcdKey(), range.etcdRangeEnd()), listener);
     }

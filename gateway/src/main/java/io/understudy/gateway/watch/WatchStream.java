@@ -213,7 +213,12 @@ public final class WatchStream {
         long least = caller.session().lastRevision();
         waiting = loop.hub().whenAt(least, previous, () -> {
             if (!over) {
-                task.run();
+                try {
+                    task.run();
+                } catch (RuntimeException | Error e) {
+                    // The client would wait for an answer.
+                    fail(e);
+                }
             }
         });
         if (loop.hub().revision(previous) < least) {
