@@ -7,6 +7,7 @@ import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.MaintenanceGrpc;
 import io.etcd.jetcd.api.MemberListRequest;
 import io.etcd.jetcd.api.MemberListResponse;
+import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.ResponseHeader;
 import io.etcd.jetcd.api.StatusRequest;
 import io.etcd.jetcd.api.StatusResponse;
@@ -129,7 +130,10 @@ final class ApiMethods {
     /** Served from the replica, also for sources before etcd 3.7. */
     private GrpcMethod rangeStream() {
         return new UnaryMethod<>(
-                RANGE_STREAM, message -> SentRequests.range(message, reads.version()), (caller, request) -> {
+                RANGE_STREAM,
+                RangeRequest.getDescriptor(),
+                message -> SentRequests.range(message, reads.version()),
+                (caller, request) -> {
                     try {
                         RangeRequests.requireStreamable(request);
                     } catch (ApiException e) {

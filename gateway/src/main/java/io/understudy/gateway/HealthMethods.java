@@ -45,11 +45,12 @@ record HealthMethods(BooleanSupplier ready, ServedCalls calls) {
         return List.of(
                 new UnaryMethod<>(
                         PREFIX + "Check",
+                        StringValue.getDescriptor(),
                         StringValue::parseFrom,
                         (caller, service) -> service.getValue().isEmpty()
                                 ? Future.succeededFuture(Reply.of(status()))
                                 : Future.failedFuture(new ApiException(Status.Code.NOT_FOUND, "unknown service"))),
-                new UnaryMethod<>(PREFIX + "List", Empty::parseFrom, (caller, none) -> {
+                new UnaryMethod<>(PREFIX + "List", Empty.getDescriptor(), Empty::parseFrom, (caller, none) -> {
                     byte[] list = LIST.clone();
                     list[list.length - 1] = (byte) status().getValue();
                     return Future.succeededFuture(new Reply(AnswerBody.of(list), List.of()));

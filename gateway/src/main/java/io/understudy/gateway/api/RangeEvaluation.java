@@ -57,8 +57,9 @@ public final class RangeEvaluation {
             EntrySort.sort(found, request.getSortTarget(), request.getSortOrder() == SortOrder.DESCEND);
         }
         boolean more = found.size() > limit;
-        return new RangeResult(
-                header, Entries.measured(more ? found.subList(0, (int) limit) : found, fields), fields, more, count);
+        // Copied: a view would keep all that were found.
+        List<Entry> shown = more ? List.copyOf(found.subList(0, (int) limit)) : found;
+        return new RangeResult(header, Entries.measured(shown, fields), fields, more, count);
     }
 
     /**

@@ -118,16 +118,19 @@ public final class SourceEntries implements PreviousEntries, AutoCloseable {
         }
         Revision before = new Revision(commit.revision().value() - 1);
         Map<ByteString, Entry> entries = new HashMap<>();
+        long bytes = 0;
         for (KeyRange range : ranges) {
-            for (KeyValue entry : read(range, before, keys)) {
-                entries.put(entry.key(), Entry.of(entry));
+            for (KeyValue entry : read(range, before, keys, options.maxCommitBytes() - bytes)) {
+                Entry held = Entry.of(entry);
+                bytes += held.wireSize();
+                entries.put(entry.key(), held);
             }
         }
         return entries;
     }
 
     /** Retries until it succeeds or fails for good. */
-    private List<KeyValue> read(KeyRange range, Revision at, Set<ByteString> keys)
+    private List<KeyValue> read(KeyRange range, Revision at, Set<ByteString> keys, long room)
             throws FeedEndedException, InterruptedException {
         int failures = 0;
         ClusterId cluster = source.view().clusterId();
@@ -136,6 +139,7 @@ public final class SourceEntries implements PreviousEntries, AutoCloseable {
             cluster = source.view().clusterId();
         }
         List<KeyValue> found = new ArrayList<>();
+        long bytes = 0;
         try (SnapshotReader reader = new SnapshotReader(source, cluster, range, at, options)) {
             failures = 0;
             while (!reader.isDone()) {
@@ -148,6 +152,11 @@ public final class SourceEntries implements PreviousEntries, AutoCloseable {
                 for (KeyValue entry : page.entries()) {
                     if (keys.contains(entry.key())) {
                         found.add(entry);
+                        bytes += entry.key().size() + entry.value().size();
+                        if (bytes > room) {
+                            throw new IllegalStateException("they exceed the limit of " + options.maxCommitBytes()
+                                    + " bytes (feed.maxCommitBytes)");
+                        }
                     }
                 }
             }

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Delivers commits to the watchers of a group in batches, cohort by cohort. */
@@ -71,11 +72,12 @@ final class Pass {
                 at = limit;
                 break;
             }
-            if (previous && !commit.hasPrevious() && needsPrevious(cohort, commit)) {
+            Function<ByteString, @Nullable Entry> before = previous ? commit.previous() : null;
+            if (previous && before == null && needsPrevious(cohort, commit)) {
                 learnFrom(cohort, from, commit, limit);
                 break;
             }
-            bytes += collect(cohort, commit, concerned);
+            bytes += collect(cohort, commit, before, concerned);
             first = first == null ? commit : first;
             commits++;
             at = commit.revision().value();
@@ -97,7 +99,7 @@ final class Pass {
     private void learnFrom(Cohort cohort, CommitLog from, LoggedCommit unknown, long limit) {
         LoggedCommit next = unknown;
         for (int i = 0; i < LEARNED_AHEAD && next != null && next.revision().value() <= limit; i++) {
-            if (!next.hasPrevious() && needsPrevious(cohort, next)) {
+            if (next.previous() == null && needsPrevious(cohort, next)) {
                 hub.learn(next);
             }
             next = from.after(next.revision().value());
@@ -136,8 +138,12 @@ final class Pass {
     }
 
     /** Returns the bytes of the collected events. */
-    private long collect(Cohort cohort, LoggedCommit commit, List<FilterGroup> concerned) {
-        Collector collector = new Collector(commit, concerned);
+    private long collect(
+            Cohort cohort,
+            LoggedCommit commit,
+            @Nullable Function<ByteString, @Nullable Entry> before,
+            List<FilterGroup> concerned) {
+        Collector collector = new Collector(before, concerned);
         for (Entry change : commit.changes()) {
             collector.change(change);
             cohort.index().forEach(collector.key, collector::add);
@@ -147,15 +153,16 @@ final class Pass {
 
     /** Builds the event of a change once, if a filter matches. */
     private final class Collector {
-        private final LoggedCommit commit;
+        private final @Nullable Function<ByteString, @Nullable Entry> before;
         private final List<FilterGroup> concerned;
         private @Nullable Entry change;
         private ByteString key = ByteString.EMPTY;
         private @Nullable WatchEvent event;
         private long bytes;
 
-        Collector(LoggedCommit commit, List<FilterGroup> concerned) {
-            this.commit = commit;
+        /** @param before null if no watcher needs a previous entry */
+        Collector(@Nullable Function<ByteString, @Nullable Entry> before, List<FilterGroup> concerned) {
+            this.before = before;
             this.concerned = concerned;
         }
 
@@ -170,7 +177,7 @@ final class Pass {
                 return;
             }
             if (event == null) {
-                event = new WatchEvent(change, previous && !isNew(change) ? commit.previous(key) : null);
+                event = new WatchEvent(change, before == null || isNew(change) ? null : before.apply(key));
                 bytes += event.bytes();
             }
             if (filterGroup.collect(event)) {

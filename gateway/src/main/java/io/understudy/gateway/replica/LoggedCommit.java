@@ -7,6 +7,7 @@ import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.Commit;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Revision;
+import java.lang.ref.SoftReference;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -30,7 +31,9 @@ public final class LoggedCommit {
     private final List<Entry> changes;
     private final long loggedNanos;
     private final long heapBytes;
-    private volatile @Nullable Function<ByteString, @Nullable Entry> previous;
+    private final @Nullable Function<ByteString, @Nullable Entry> previous;
+    /** Held softly, since they are not counted: they are read again if memory was short. */
+    private volatile @Nullable SoftReference<Map<ByteString, Entry>> learned;
 
     /**
      * @param changes one entry per key, in the order and form of etcd's events: deleted keys only have a mod revision
@@ -109,27 +112,19 @@ public final class LoggedCommit {
         return heapBytes;
     }
 
-    /** Whether {@link #previous} may be called. */
-    public boolean hasPrevious() {
-        return previous != null;
-    }
-
     /**
-     * Returns the entry before the commit. Null if the key did not exist, or its entry was compacted.
-     *
-     * @throws IllegalStateException previous entries are still unknown
+     * Returns a function of a key to its entry before the commit: null if the key did not exist, or its entry was
+     * compacted. Null while the previous entries are unknown.
      */
-    public @Nullable Entry previous(ByteString key) {
-        Function<ByteString, @Nullable Entry> known = previous;
-        if (known == null) {
-            throw new IllegalStateException("previous values of revision " + revision + " are not loaded yet");
-        }
-        return known.apply(key);
+    public @Nullable Function<ByteString, @Nullable Entry> previous() {
+        SoftReference<Map<ByteString, Entry>> held = learned;
+        Map<ByteString, Entry> entries = held == null ? null : held.get();
+        return entries == null ? previous : entries::get;
     }
 
     /** Adds the previous entries of those keys that existed. */
     public void learnPrevious(Map<ByteString, Entry> entries) {
-        previous = Map.copyOf(entries)::get;
+        learned = new SoftReference<>(Map.copyOf(entries));
     }
 
     /** Returns the commit without the state before it. */

@@ -82,7 +82,9 @@ final class UnaryCall<Q extends Message> implements RequestReader {
         }
         Future<Reply> reply;
         try {
-            reply = method.answerer().answer(caller, method.decoder().decode(request));
+            Q decoded = method.decode(request);
+            request = null;
+            reply = method.answerer().answer(caller, decoded);
         } catch (InvalidProtocolBufferException e) {
             throw new ApiException(Status.Code.INTERNAL, "grpc: error unmarshalling request: " + e.getMessage());
         } catch (RuntimeException e) {

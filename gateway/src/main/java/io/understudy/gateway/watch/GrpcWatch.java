@@ -7,6 +7,7 @@ import io.grpc.ServerCall;
 import io.grpc.Status;
 import io.netty.buffer.ByteBuf;
 import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.api.SentRequests;
 import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.hub.EventBatch;
 import io.understudy.gateway.hub.EventBatch.EncodedEvents;
@@ -82,6 +83,7 @@ public final class GrpcWatch extends ServerCall.Listener<byte[]> implements Watc
     @Override
     public void onMessage(byte[] message) {
         try {
+            SentRequests.requireFewFields(WatchRequest.getDescriptor(), message);
             stream.receive(WatchRequest.parseFrom(message), this::next);
         } catch (InvalidProtocolBufferException e) {
             stream.end(new ApiException(Status.Code.INTERNAL, "grpc: error unmarshalling request: " + e.getMessage()));

@@ -79,10 +79,10 @@ final class SourceHistoryIT {
         try (CommitHistory.Reading reading = history.open(after, true)) {
             LoggedCommit commit = next(reading);
             assertThat(commit.revision().value()).isEqualTo(after);
-            assertThat(commit.previous(key("a")).modRevision()).isEqualTo(before);
+            assertThat(commit.previous().apply(key("a")).modRevision()).isEqualTo(before);
         }
         try (CommitHistory.Reading reading = history.open(after, false)) {
-            assertThat(next(reading).hasPrevious()).isFalse();
+            assertThat(next(reading).previous()).isNull();
         }
     }
 
@@ -94,15 +94,15 @@ final class SourceHistoryIT {
         CompletableFuture<Void> other = entries.learn(commit);
         one.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
         other.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
-        assertThat(commit.previous(key("b")).value()).isEqualTo(ByteString.copyFromUtf8("1"));
+        assertThat(commit.previous().apply(key("b")).value()).isEqualTo(ByteString.copyFromUtf8("1"));
     }
 
     @Test
     void aCommitThatCreatedItsKeyLearnsOfNothing() throws Exception {
         LoggedCommit commit = commitAt(put("created", "1"));
         entries.learn(commit).get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
-        assertThat(commit.hasPrevious()).isTrue();
-        assertThat(commit.previous(key("created"))).isNull();
+        assertThat(commit.previous()).isNotNull();
+        assertThat(commit.previous().apply(key("created"))).isNull();
     }
 
     @Test
@@ -119,7 +119,8 @@ final class SourceHistoryIT {
                 .getRevision();
         LoggedCommit commit = commitAt(deleted);
         entries.learn(commit).get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
-        assertThat(commit.changes()).hasSize(300).allSatisfy(change -> assertThat(commit.previous(change.key()))
+        assertThat(commit.changes()).hasSize(300).allSatisfy(change -> assertThat(
+                        commit.previous().apply(change.key()))
                 .isNotNull());
     }
 
@@ -142,7 +143,7 @@ final class SourceHistoryIT {
                     .satisfies(gone -> assertThat(gone.compactRevision()).isEqualTo(compacted));
         }
         entries.learn(commit).get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
-        assertThat(commit.previous(key("c"))).isNull();
+        assertThat(commit.previous().apply(key("c"))).isNull();
     }
 
     @Test
@@ -169,6 +170,27 @@ final class SourceHistoryIT {
             source.etcdctl("--user=root:root", "auth", "disable");
             source.etcdctl("user", "delete", "root");
         }
+    }
+
+    /** They are not counted as the replica's, so one deletion of a large store would exhaust the heap. */
+    @Test
+    void previousEntriesAboveTheLimitOfACommitAreNotHeld() throws Exception {
+        put("held/1", "v".repeat(6_000));
+        put("held/2", "v".repeat(6_000));
+        LoggedCommit commit = commitAt(KVGrpc.newBlockingStub(direct)
+                .deleteRange(DeleteRangeRequest.newBuilder()
+                        .setKey(key("held/"))
+                        .setRangeEnd(key("held0"))
+                        .build())
+                .getHeader()
+                .getRevision());
+        EtcdFeedOptions options = Binder.with(EtcdFeedOptions.DEFAULTS, "maxCommitBytes", 10_000L);
+        try (SourceEntries limited = new SourceEntries(cluster, options)) {
+            assertThatExceptionOfType(ExecutionException.class)
+                    .isThrownBy(() -> limited.learn(commit).get(PATIENCE.toSeconds(), TimeUnit.SECONDS))
+                    .withMessageContaining("10000 bytes (feed.maxCommitBytes)");
+        }
+        assertThat(commit.previous()).isNull();
     }
 
     @Test

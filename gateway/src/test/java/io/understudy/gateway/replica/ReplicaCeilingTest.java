@@ -127,12 +127,12 @@ final class ReplicaCeilingTest {
         put(replica, 3, "after");
         assertThat(replica.log().from()).isEqualTo(1);
         assertThat(replica.log().head()).isEqualTo(3);
-        assertThat(replica.log().after(1).hasPrevious()).isFalse();
-        assertThat(replica.log().after(2).hasPrevious()).isFalse();
+        assertThat(replica.log().after(1).previous()).isNull();
+        assertThat(replica.log().after(2).previous()).isNull();
         load(replica, 3, 1);
         put(replica, 4, "again");
         assertThat(replica.log().from()).isEqualTo(3);
-        assertThat(replica.log().after(3).hasPrevious()).isTrue();
+        assertThat(replica.log().after(3).previous()).isNotNull();
     }
 
     @Test

@@ -163,9 +163,9 @@ final class ReplicaPropertyTest {
             assertThat(commit.changes()).isEqualTo(changes);
             bytes += commit.heapBytes();
             Map<ByteString, KeyValue> before = byKey(source.at(revision - 1, range));
-            assertThat(commit.hasPrevious()).isEqualTo(replica.at(new Revision(revision - 1)) != null);
-            for (Entry change : commit.hasPrevious() ? changes : List.<Entry>of()) {
-                Entry previous = commit.previous(change.key());
+            assertThat(commit.previous() != null).isEqualTo(replica.at(new Revision(revision - 1)) != null);
+            for (Entry change : commit.previous() != null ? changes : List.<Entry>of()) {
+                Entry previous = commit.previous().apply(change.key());
                 assertThat(previous == null ? null : previous.keyValue()).isEqualTo(before.get(change.key()));
             }
         }
