@@ -29,6 +29,13 @@ final class Pass {
     /** Commits with previous entries read ahead at once, instead of one round trip each. */
     private static final int LEARNED_AHEAD = 32;
 
+    /** A deletion names many keys, but its previous values may be most of the store: each is encoded at once. */
+    private static final long MAX_PREVIOUS_BYTES =
+            Math.min(64L << 20, Runtime.getRuntime().maxMemory() / 16);
+
+    /** So many changes are within that limit. */
+    private static final int FEW_CHANGES = 16;
+
     private final WatcherGroup group;
     private final LoopHub hub;
     private final boolean previous;
@@ -77,6 +84,9 @@ final class Pass {
                 learnFrom(cohort, from, commit, limit);
                 break;
             }
+            if (before != null && commit.changes().size() > FEW_CHANGES && exceeds(commit, before)) {
+                group.unreadable(commit, new IllegalStateException("they exceed " + MAX_PREVIOUS_BYTES + " bytes"));
+            }
             bytes += collect(cohort, commit, before, concerned);
             first = first == null ? commit : first;
             commits++;
@@ -93,6 +103,15 @@ final class Pass {
             }
         }
         return at;
+    }
+
+    private static boolean exceeds(LoggedCommit commit, Function<ByteString, @Nullable Entry> before) {
+        long bytes = 0;
+        for (Entry change : commit.changes()) {
+            Entry entry = before.apply(change.key());
+            bytes += entry == null ? 0 : entry.wireSize();
+        }
+        return bytes > MAX_PREVIOUS_BYTES;
     }
 
     /** Reads the previous entries of that commit and of those that follow soon. */

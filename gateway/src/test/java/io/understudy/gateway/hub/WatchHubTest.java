@@ -5,7 +5,12 @@ import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.gateway.replica.CommitLog;
+import io.understudy.gateway.replica.Entry;
+import io.understudy.gateway.replica.LoggedCommit;
 import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.KeyValue;
+import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -14,6 +19,7 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -302,6 +308,44 @@ final class WatchHubTest {
         assertThat(ended.events()).hasSize((int) served - 1);
         commits(1);
         awaitThat(() -> assertThat(live.events()).hasSize(1));
+    }
+
+    /** One deletion may name all keys, and their values are most of the heap. */
+    @Test
+    void aDeletionOfLargeValuesEndsWatchersThatWantThemAlone() {
+        CommitLog log = new CommitLog();
+        log.begin(1);
+        List<Entry> deleted = IntStream.range(0, 70)
+                .mapToObj(i -> Entry.of(put("key-" + i, ByteString.EMPTY)))
+                .toList();
+        Entry large = Entry.of(put("key", ByteString.copyFrom(new byte[1 << 20])));
+        RecordingWatcher plain = new RecordingWatcher();
+        RecordingWatcher wanting = new RecordingWatcher();
+        RecordingWatcher other = new RecordingWatcher();
+        try (WatchHub here = new WatchHub(HubSettings.DEFAULTS, log, source, source, new SimpleMeterRegistry())) {
+            LoopHub watchers = here.on(tasks::add);
+            watchers.turn();
+            KeyRange all = KeyRange.all();
+            KeyRange elsewhere = KeyRange.prefix(ByteString.copyFromUtf8("other"));
+            watchers.add(new WatchSpec(all, 0, false, false, false), plain);
+            watchers.add(new WatchSpec(all, 0, true, false, false), wanting);
+            watchers.add(new WatchSpec(elsewhere, 0, true, false, false), other);
+            log.add(new LoggedCommit(new Revision(2), deleted, key -> large));
+            here.moved();
+            runTasks();
+            assertThat(wanting.failure()).hasMessageContaining("previous values of revision 2: they exceed ");
+            assertThat(wanting.events()).isEmpty();
+            assertThat(plain.events()).hasSize(70);
+            log.add(new LoggedCommit(new Revision(3), List.of(Entry.of(put("other", ByteString.EMPTY))), key -> null));
+            here.moved();
+            runTasks();
+            assertThat(plain.events()).hasSize(71);
+            assertThat(other.events()).hasSize(1);
+        }
+    }
+
+    private static KeyValue put(String key, ByteString value) {
+        return new KeyValue(ByteString.copyFromUtf8(key), value, new Revision(1), new Revision(1), 2, 0);
     }
 
     private void awaitThat(Runnable assertions) {
