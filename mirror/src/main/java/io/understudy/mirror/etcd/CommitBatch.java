@@ -15,9 +15,9 @@ import org.jspecify.annotations.Nullable;
  * Consecutive source commits merged into one target commit: the last write of each key. Readers of the target thus see
  * only states of the source.
  *
- * <p>Commits of different paths are never joined, since a transaction has one mark. Nor are two that put keys with
- * leases: locks queue by the revision that created their key. Nor is one that puts such a key with a delete before it:
- * that may delete the last key of the lease, which is then granted again. Nor are a put and a deletion of one key, in
+ * <p>Commits of different paths are never joined, since a transaction has one mark. Nor are two that create keys with
+ * leases: locks queue by the revision that created their key. Nor is one that puts a key with a lease with a delete
+ * before it: that may delete the last key of the lease, which is then granted again. Nor are a put and a deletion of one key, in
  * either order: etcd reports one event per key and transaction, so a watcher would miss the deletion.
  *
  * <p>Invariant M3: joined commits fit into a request and share one path. Readers of the target see only source states,
@@ -31,6 +31,7 @@ final class CommitBatch {
     private long bytes;
     private long room;
     private boolean leased;
+    private boolean queues;
     private List<ClusterId> path = List.of();
     private @Nullable Position position;
     private Instant at = Instant.EPOCH;
@@ -82,6 +83,7 @@ final class CommitBatch {
             bytes += Operations.bytes(operation) - (before == null ? 0 : Operations.bytes(before));
         }
         leased |= next.isLeased();
+        queues |= next.queues();
         path = next.path();
         advanceTo(next.position(), next.at());
     }
@@ -147,7 +149,7 @@ final class CommitBatch {
         if (!next.isLeased()) {
             return true;
         }
-        return !leased && operations.values().stream().noneMatch(RequestOp::hasRequestDeleteRange);
+        return !(queues && next.queues()) && operations.values().stream().noneMatch(RequestOp::hasRequestDeleteRange);
     }
 
     private boolean keepsDeletions(TargetCommit next) {

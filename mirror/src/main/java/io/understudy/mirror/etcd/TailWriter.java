@@ -9,6 +9,7 @@ import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.sink.ForeignWriteHint;
 import io.understudy.mirror.sink.SinkListener;
+import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Commit;
 import io.understudy.vocabulary.Position;
@@ -98,8 +99,15 @@ final class TailWriter implements AutoCloseable {
             progress(position);
             return;
         }
-        group.add(new TargetCommit(operations, path, position, Instant.now()), roomBeside(path));
+        boolean queues = leases.areKept() && commit.changes().stream().anyMatch(TailWriter::createsLeased);
+        group.add(new TargetCommit(operations, path, position, Instant.now(), queues), roomBeside(path));
         given = position.revision();
+    }
+
+    private static boolean createsLeased(Change change) {
+        return change instanceof Change.Put put
+                && put.keyValue().lease() != 0
+                && put.keyValue().createRevision().equals(put.keyValue().modRevision());
     }
 
     void progress(Position position) {

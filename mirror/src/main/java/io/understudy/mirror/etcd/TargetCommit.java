@@ -13,8 +13,9 @@ import java.util.List;
  * @param path its mark: the clusters it has passed, ending with the source
  * @param position of the commit
  * @param at when the feed gave it
+ * @param queues whether it creates a key with a lease, as clients that queue for a lock do
  */
-record TargetCommit(List<RequestOp> operations, List<ClusterId> path, Position position, Instant at) {
+record TargetCommit(List<RequestOp> operations, List<ClusterId> path, Position position, Instant at, boolean queues) {
 
     /** Whether it puts a key with a lease. */
     boolean isLeased() {

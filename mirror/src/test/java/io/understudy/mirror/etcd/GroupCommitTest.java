@@ -108,7 +108,8 @@ final class GroupCommitTest {
                         List.of(Operations.put(ByteString.copyFromUtf8("k"), ByteString.copyFromUtf8("v"), 7)),
                         List.of(SOURCE),
                         position(++revision),
-                        Instant.now()),
+                        Instant.now(),
+                        true),
                 ROOM);
         group.drain();
         assertThat(written).extracting(Written::by).hasSize(1).doesNotContain(Thread.currentThread());
@@ -236,7 +237,8 @@ final class GroupCommitTest {
                 List.of(Operations.put(ByteString.copyFromUtf8(key), ByteString.copyFromUtf8("v"))),
                 List.of(SOURCE),
                 position(revision),
-                Instant.now());
+                Instant.now(),
+                false);
     }
 
     private static Position position(long revision) {
