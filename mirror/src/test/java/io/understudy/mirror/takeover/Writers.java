@@ -62,6 +62,7 @@ final class Writers implements AutoCloseable {
     private final ConcurrentLinkedQueue<String> refusedTenants = new ConcurrentLinkedQueue<>();
     private final AtomicInteger acknowledged = new AtomicInteger();
     private final LockQueue locks = new LockQueue(problems);
+    private volatile Duration pace = PACE;
     private volatile boolean mayMove;
     private volatile boolean isStopped;
 
@@ -92,6 +93,12 @@ final class Writers implements AutoCloseable {
                 }
             });
         }
+        return this;
+    }
+
+    /** Sets each writer's pause between two writes. */
+    Writers paced(Duration each) {
+        pace = each;
         return this;
     }
 
@@ -196,7 +203,7 @@ final class Writers implements AutoCloseable {
                     if (register.isWritten()) {
                         acknowledged();
                     }
-                    PatientCalls.pause(PACE);
+                    PatientCalls.pause(pace);
                 }
             }
         }
