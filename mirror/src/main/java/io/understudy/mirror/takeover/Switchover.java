@@ -106,6 +106,7 @@ public final class Switchover {
         Found primary = from.read();
         Found other = to.read();
         if (isMovedTo(other, primary)) {
+            requireUnfinished(primary, other);
             return;
         }
         requireMovable(primary, other);
@@ -145,12 +146,9 @@ public final class Switchover {
             if (!isMovedTo(other, primary)) {
                 return moved(primary, other);
             }
-            if (other.move().phase() == Phase.STEADY && !isStale(primary, other)) {
-                throw new TakeOverException(
-                        to.shown() + " is the primary of mirror " + direction.mirror() + " already");
-            }
+            requireUnfinished(primary, other);
             undo.resume(other.move().operation());
-            return undo.again(() -> finished(null));
+            return undo.again(this::finished);
         } finally {
             lock.release();
         }
@@ -190,7 +188,7 @@ public final class Switchover {
         } catch (RuntimeException e) {
             throw undo.after(e);
         }
-        return undo.again(() -> finished(closed));
+        return undo.again(this::finished);
     }
 
     /**
@@ -329,7 +327,7 @@ public final class Switchover {
     }
 
     /** What is left to do once the role has moved. */
-    private TakeOverReport finished(@Nullable Closed formerly) {
+    private TakeOverReport finished() {
         begin("open");
         Found primary = to.read();
         if (!undo.isOwn(primary)) {
@@ -341,17 +339,15 @@ public final class Switchover {
         direction.closingTo().open(primary.move().closed());
         List<String> next = new ArrayList<>();
         next.add("point clients at " + to.shown());
-        Lost closed = lostIfClosed(formerly);
-        String unturned = turned(primary);
-        Lost found = closed == null ? lost(primary, unturned) : closed;
-        if (unturned == null) {
+        Turned turned = turned(primary);
+        if (turned.again() == null) {
             Home steady =
                     primary.required().with(primary.move().in(Phase.STEADY).closed(null));
             if (to.write(steady, primary.recordRevision(), List.of(), List.of(to.unfrozen())) == 0) {
                 throw undo.writtenMeanwhile();
             }
         } else {
-            next.add("run the command again once " + from.shown() + " responds: " + unturned);
+            next.add("run the command again once " + from.shown() + " responds: " + turned.again());
         }
         next.add("to move back: understudy mirror failback");
         LOG.atInfo()
@@ -360,6 +356,7 @@ public final class Switchover {
                 .addKeyValue("to", to.shown())
                 .addKeyValue("end_marker", primary.move().endMarker())
                 .log("primary role moved");
+        Lost found = turned.lost();
         LostKeys lost = LostKeys.of(found.keys());
         return new TakeOverReport(
                 direction.moved(primary),
@@ -369,55 +366,85 @@ public final class Switchover {
                 next);
     }
 
-    /** Nothing while the former primary is closed, or why that is not known; null if it is open. */
-    private @Nullable Lost lostIfClosed(@Nullable Closed formerly) {
-        try {
-            Closed closed = formerly == null ? from.read().move().closed() : formerly;
-            return closed != null && direction.closingFrom().isClosed(closed) ? Lost.NOTHING : null;
-        } catch (TakeOverException e) {
-            return new Lost(List.of(), e.getMessage());
-        }
-    }
-
-    /** Finds writes that an open former primary accepted until its turn. The mirror overwrites them then. */
-    private Lost lost(Found primary, @Nullable String unturned) {
-        try {
-            return unturned == null
-                    ? direction
-                            .comparer()
-                            .lostBetween(primary.move().endMarker(), from.read().recordRevision())
-                    : new Lost(List.of(), unturned);
-        } catch (TakeOverException e) {
-            return new Lost(List.of(), e.getMessage());
-        }
-    }
-
     /**
-     * Has the former primary store that it is one, and makes it the mirror's target.
+     * What became of the former primary.
      *
-     * @return why that is not possible now; null if it is done
+     * @param lost what clients wrote there after the end marker
+     * @param again why the command has to run again; null if it has not
      */
-    private @Nullable String turned(Found primary) {
+    private record Turned(Lost lost, @Nullable String again) {}
+
+    /** Has the former primary store that it is one, and makes it the mirror's target. */
+    private Turned turned(Found primary) {
+        Lost lost = null;
         try {
             Found former = from.read();
+            Claims claims = new Claims(primary, former);
             if (former.isPrimary() && former.epoch() > primary.epoch()) {
-                Claims claims = new Claims(primary, former);
                 throw new Undo.StaysClosed(claims.shown(to.shown(), from.shown()) + "; run " + claims.remedy(), null);
             }
-            // One that the mirror closed was open after the move. One of another phase was restored.
-            boolean isPlanned = primary.move().phase() == Phase.MOVED
-                    && primary.isLast(SWITCHOVER)
-                    && former.move().phase() == Phase.CLOSING
-                    && !former.isLast(Failover.FAILOVER);
-            boolean isTurned =
-                    former.epoch() >= primary.epoch() || direction.turn(primary, former, operation, isPlanned);
+            boolean isTurned = former.epoch() >= primary.epoch();
+            boolean isWhole = isTurned || hasEndMarker(former, primary);
+            if (!isWhole && former.isPrimary()) {
+                // What clients wrote there is named by the command that overwrites it.
+                return new Turned(unknown(restored(claims)), null);
+            }
+            Closed closed = former.move().closed();
+            boolean isPlanned = isWhole
+                    && closed != null
+                    && (!isTurned || former.move().endMarker() > 0)
+                    && direction.closingFrom().isClosed(closed);
+            lost = isPlanned
+                    ? Lost.NOTHING
+                    : isWhole
+                            ? null
+                            : unknown(from.shown() + " has not the record of the move: it was restored or rebuilt");
+            if (!isTurned && !direction.turn(primary, former, operation, isPlanned)) {
+                return again(lost, "its record was written meanwhile");
+            }
             // Until the mirror back does it; an alarm is disarmed by now.
             keepAlive(direction.from());
-            return isTurned ? null : "its record was written meanwhile";
+            return new Turned(lost == null ? lost(primary) : lost, null);
         } catch (Undo.StaysClosed | Lock.Expired e) {
             throw e;
         } catch (TakeOverException e) {
-            return String.valueOf(e.getMessage());
+            return again(lost, String.valueOf(e.getMessage()));
+        }
+    }
+
+    private static Turned again(@Nullable Lost lost, String why) {
+        return new Turned(lost == null ? unknown(why) : lost, why);
+    }
+
+    private static Lost unknown(String why) {
+        return new Lost(List.of(), why);
+    }
+
+    /** Whether it is as the move closed it. Another one was restored, or closed by the mirror, since it was open. */
+    private static boolean hasEndMarker(Found former, Found primary) {
+        Closed closed = former.move().closed();
+        long marker = primary.move().endMarker();
+        return primary.move().phase() == Phase.MOVED
+                && primary.isLast(SWITCHOVER)
+                && former.move().phase() == Phase.CLOSING
+                && !former.isLast(Failover.FAILOVER)
+                && (closed != null && closed.way() == Way.CORRUPT_ALARM
+                        ? former.recordRevision() <= marker && former.revision() >= marker
+                        : former.recordRevision() == marker);
+    }
+
+    private String restored(Claims claims) {
+        return claims.shown(to.shown(), from.shown()) + ", which was open since: run \"understudy mirror rejoin\"";
+    }
+
+    /** Finds writes that an open former primary accepted until its turn. The mirror overwrites them then. */
+    private Lost lost(Found primary) {
+        try {
+            return direction
+                    .comparer()
+                    .lostBetween(primary.move().endMarker(), from.read().recordRevision());
+        } catch (TakeOverException e) {
+            return unknown(String.valueOf(e.getMessage()));
         }
     }
 
@@ -489,8 +516,15 @@ public final class Switchover {
                 && (!primary.isPrimary() || (other.epoch() > primary.epoch() && other.isLast(SWITCHOVER)));
     }
 
-    private static boolean isStale(Found former, Found primary) {
-        return former.epoch() < primary.epoch();
+    /** Nothing is left to do for one that was turned. If it was restored since, only a rejoin names its writes. */
+    private void requireUnfinished(Found primary, Found other) {
+        if (other.move().phase() != Phase.STEADY || (!primary.isPrimary() && primary.epoch() < other.epoch())) {
+            return;
+        }
+        throw new TakeOverException(
+                primary.isPrimary()
+                        ? restored(new Claims(other, primary))
+                        : to.shown() + " is the primary of mirror " + direction.mirror() + " already");
     }
 
     private void begin(String step) {

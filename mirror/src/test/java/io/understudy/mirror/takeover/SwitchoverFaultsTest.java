@@ -131,7 +131,9 @@ final class SwitchoverFaultsTest {
             }
         }
         try {
-            var unused = world.switchover(OPTIONS).run();
+            assertThat(world.switchover(OPTIONS).run().loss())
+                    .as(shown + world.trace)
+                    .isEqualTo(TakeOverReport.NONE);
         } catch (TakeOverException e) {
             assertThat(e).as(shown + world.trace).hasMessageContaining("is the primary of mirror dr already");
         }
@@ -539,9 +541,17 @@ final class SwitchoverFaultsTest {
         world.quiet = true;
         world.closing(world.source).open(closed(world));
         world.source.put(ReservedKeys.home("dr"), before.encode(), 0);
-        assertThat(world.former(world.source, world.target).close())
-                .hasValueSatisfying(conflict -> assertThat(conflict.reason()).contains("is closed"));
-        var unusedAgain = world.switchover(OPTIONS).run();
+        assertThat(world.source.clientPuts("/app/late", "1")).isTrue();
+        for (boolean isClosed : new boolean[] {false, true}) {
+            assertThatThrownBy(() -> world.switchover(OPTIONS).check())
+                    .hasMessageContaining("understudy mirror rejoin");
+            assertThatThrownBy(() -> world.switchover(OPTIONS).run()).hasMessageContaining("understudy mirror rejoin");
+            assertThat(world.former(world.source, world.target).close())
+                    .as("closed before: %s", isClosed)
+                    .hasValueSatisfying(
+                            conflict -> assertThat(conflict.reason()).contains("is closed"));
+        }
+        assertThat(world.rejoin(OPTIONS).run().lost()).contains("\"/app/late\"");
         assertThat(world.home(world.source).cluster().value()).isEqualTo(2);
         assertThat(world.checkpoint(world.source).state()).isEqualTo(CheckpointState.SYNCING);
         world.lost = world.target;
@@ -695,7 +705,52 @@ final class SwitchoverFaultsTest {
         world.disputed = true;
         world.closing(world.source).open(closed(world));
         world.source.put(ReservedKeys.home("dr"), before.encode(), 0);
-        var unused = world.switchover(OPTIONS).run();
+        assertThat(world.source.clientPuts("/app/late", "1")).isTrue();
+        TakeOverReport report = world.switchover(OPTIONS).run();
+        assertThat(report.loss()).startsWith("not known").contains("understudy mirror rejoin");
+        assertThat(world.former(world.source, world.target).close())
+                .hasValueSatisfying(conflict -> assertThat(conflict.reason()).contains("is closed"));
+        assertThat(world.rejoin(OPTIONS).run().lost()).contains("\"/app/late\"");
+        assertThat(world.checkpoint(world.source).state()).isEqualTo(CheckpointState.SYNCING);
+    }
+
+    /** Its record is not that of the move, and it is no primary: all of it may be of another history. */
+    @Test
+    void aFormerPrimaryThatWasRebuiltBeforeItsTurnHasUnknownWrites() {
+        World world = new World(Way.ROLES, false);
+        Home before = world.home(world.source);
+        switchedOver(world, true);
+        world.quiet = true;
+        world.source.put(
+                ReservedKeys.home("dr"),
+                before.movedTo(new ClusterId(2), 0, Instant.EPOCH).encode(),
+                0);
+        assertThat(world.switchover(OPTIONS).run().loss())
+                .startsWith("not known: source")
+                .contains("rebuilt");
+        assertThat(world.checkpoint(world.source).state()).isEqualTo(CheckpointState.SYNCING);
+    }
+
+    /** etcd 3.5 lets deletes pass under that alarm: the mirror has to find them. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aFormerPrimaryThatWasNotClosedIsNoCopy(boolean isKilled) {
+        World world = new World(Way.ROLES, false);
+        world.meanwhileAt = "move";
+        world.meanwhile = () -> {
+            world.isMirrored = false;
+            world.source.full = true;
+            world.source.delete(ByteString.copyFromUtf8("/app/0"));
+            world.disputed = true;
+        };
+        if (isKilled) {
+            World counted = new World(Way.ROLES, false);
+            var unused = counted.switchover(OPTIONS).run();
+            world.cut(counted.requestOf("the primary record", counted.target), Fault.KILLED, true);
+            assertThatThrownBy(() -> world.switchover(OPTIONS).run()).isInstanceOf(Killed.class);
+            world.heal();
+        }
+        assertThat(world.switchover(OPTIONS).run().lost()).contains("\"/app/0\"");
         assertThat(world.checkpoint(world.source).state()).isEqualTo(CheckpointState.SYNCING);
     }
 
