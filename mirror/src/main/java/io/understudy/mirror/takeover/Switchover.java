@@ -117,18 +117,23 @@ public final class Switchover {
 
     /** Returns how the primary is closed: as a killed command began, else by the options. */
     private Closed prepared(Found primary) {
+        requireSameWay(primary);
         Closed begun = primary.move().phase() == Phase.CLOSING ? primary.move().closed() : null;
-        if (begun == null) {
-            if (options.way() != Way.NONE) {
-                direction.closingFrom().requireSpace();
-            }
-            return direction.closingFrom().prepare(options.way());
+        if (begun != null) {
+            return begun;
         }
-        if (begun.way() == Way.NONE && options.way() != Way.NONE) {
+        if (options.way() != Way.NONE) {
+            direction.closingFrom().requireSpace();
+        }
+        return direction.closingFrom().prepare(options.way());
+    }
+
+    private void requireSameWay(Found primary) {
+        Closed begun = primary.move().phase() == Phase.CLOSING ? primary.move().closed() : null;
+        if (begun != null && begun.way() == Way.NONE && options.way() != Way.NONE) {
             throw new TakeOverException("a switchover that leaves " + from.shown() + " open was cut short: undo it with"
                     + " --undo before one that closes it, or complete it with --allow-loss");
         }
-        return begun;
     }
 
     /**
@@ -155,24 +160,28 @@ public final class Switchover {
     }
 
     private TakeOverReport moved(Found primary, Found other) {
-        requireMovable(primary, other);
-        Closed closed = prepared(primary);
-        begin("compare");
-        Equal equal = direction.comparer().all();
-        facts.put("keys compared", String.valueOf(equal.keys()));
-        // Nothing has changed until now.
-        if (lock.again() && from.read().recordRevision() != primary.recordRevision()) {
-            throw undo.writtenMeanwhile();
-        }
-        // Revisions at which the rest is compared later come closer to the present one.
-        equal = direction.comparer().changed(equal);
-        leases.addAll(to.leases());
         boolean isBegun = primary.move().phase() == Phase.CLOSING;
+        // What the mirror closed after a failover stays closed.
+        boolean mayBeClosed = isBegun && !primary.isLast(Failover.FAILOVER);
         if (isBegun) {
+            requireSameWay(primary);
             undo.resume(primary.move().operation());
             undo.moves();
         }
         try {
+            requireMovable(primary, other);
+            Closed closed = prepared(primary);
+            begin("compare");
+            Equal equal = direction.comparer().all();
+            facts.put("keys compared", String.valueOf(equal.keys()));
+            // Nothing has changed until now.
+            if (lock.again() && from.read().recordRevision() != primary.recordRevision()) {
+                throw undo.writtenMeanwhile();
+            }
+            // Revisions at which the rest is compared later come closer to the present one.
+            equal = direction.comparer().changed(equal);
+            leases.addAll(to.leases());
+            mayBeClosed = true;
             long marker = closed(primary, closed, equal, isBegun);
             drained(marker, closed.way());
             if (closed.way() != Way.NONE) {
@@ -186,7 +195,7 @@ public final class Switchover {
         } catch (Undo.StaysClosed e) {
             throw e;
         } catch (RuntimeException e) {
-            throw undo.after(e);
+            throw mayBeClosed ? undo.after(e) : e;
         }
         return undo.again(this::finished);
     }

@@ -1039,6 +1039,40 @@ final class SwitchoverFaultsTest {
         }
     }
 
+    /** It is not resumed again until then, which may take hours. */
+    @ParameterizedTest
+    @ValueSource(strings = {"differ", "synced", "interrupted"})
+    void aResumedSwitchoverThatFailsBeforeTheClosingOpensTheSource(String why) {
+        World world = begun(Way.ROLES, true);
+        world.isMirrored = false;
+        switch (why) {
+            case "differ" -> world.target.put(ByteString.copyFromUtf8("/app/0"), ByteString.EMPTY, 0);
+            case "synced" ->
+                world.target.put(
+                        ReservedKeys.checkpoint("dr"),
+                        CheckpointCodec.encode(Checkpoint.first(new ClusterId(1), SCOPE, "mirror", Instant.EPOCH)),
+                        0);
+            default -> {
+                world.meanwhileAt = "compare";
+                world.meanwhile = () -> {
+                    throw new TakeOverException("interrupted");
+                };
+            }
+        }
+        assertThatThrownBy(() -> world.switchover(OPTIONS).run())
+                .isInstanceOf(TakeOverException.class)
+                .hasMessageContainingAll(why, "has not moved, and source is open again");
+        assertThat(world.source.isOpen("/app/k")).isTrue();
+    }
+
+    @Test
+    void aSwitchoverThatFailsBeforeTheClosingReportsOnlyWhy() {
+        World world = new World(Way.ROLES, false);
+        world.isMirrored = false;
+        world.target.put(ByteString.copyFromUtf8("/app/0"), ByteString.EMPTY, 0);
+        assertThatThrownBy(() -> world.switchover(OPTIONS).run()).hasMessage("the clusters differ in /app/0");
+    }
+
     /** Its record has no way to close the primary, which the options now select. */
     @Test
     void aKilledSwitchoverThatLeftThePrimaryOpenIsNotResumedByOneThatCloses() {
