@@ -485,6 +485,8 @@ public final class Switchover {
             throw new TakeOverException(from.shown() + " is not the primary of mirror " + direction.mirror()
                     + "; its record names cluster " + primary.required().cluster());
         }
+        // Before the primary is closed for a move that would find none.
+        var unused = other.required();
         if (other.isPrimary()) {
             Claims claims = new Claims(primary, other);
             throw new TakeOverException(claims.shown(from.shown(), to.shown()) + "; run " + claims.remedy() + " first");

@@ -167,6 +167,10 @@ final class Undo {
             if (now.isPrimary()) {
                 return Optional.of(now);
             }
+            if (now.record() == null && resumed == null) {
+                // A moving transaction requires the record that was there.
+                return Optional.empty();
+            }
             Home same = now.required();
             Home again = same.movedTo(same.cluster(), same.moves(), operation.startedAt())
                     .with(now.move().by(direction.operation("undo")));
@@ -245,14 +249,21 @@ final class Undo {
         }
         direction.lock().take(to, "undo");
         try {
-            if (isChosen(primary)) {
-                return chosen(primary, to.read());
-            }
-            var unused = again(this::undone);
-            return report(primary, false, null);
+            return again(() -> undone(primary));
         } finally {
             direction.lock().release();
         }
+    }
+
+    private TakeOverReport undone(Found primary) {
+        Found other = to.read();
+        if (isChosen(primary)) {
+            return chosen(primary, other);
+        }
+        // It was rebuilt: whether it had the role is unknown.
+        boolean isRebuilt = other.record() == null;
+        var unused = isRebuilt ? reopened(FORCED_EPOCHS) : undone();
+        return report(primary, isRebuilt, null);
     }
 
     /** In the order of a planned move: at every instant at most one cluster acknowledges client writes. */

@@ -1066,6 +1066,54 @@ final class SwitchoverFaultsTest {
     }
 
     @Test
+    void aTargetWithoutARecordIsFoundBeforeTheSourceIsClosed() {
+        World world = new World(Way.ROLES, false);
+        world.isMirrored = false;
+        world.quiet = true;
+        world.target.delete(ReservedKeys.home("dr"));
+        assertThatThrownBy(() -> world.switchover(OPTIONS).check()).hasMessageContaining("no primary record");
+        assertThatThrownBy(() -> world.switchover(OPTIONS).run()).hasMessageContaining("no primary record");
+        assertThat(world.source.isOpen("/app/k")).isTrue();
+        assertThat(world.names).doesNotContain("source the primary record");
+    }
+
+    /** The moving transaction compares the record. */
+    @ParameterizedTest
+    @ValueSource(strings = {"drain", "move"})
+    void theSourceOpensIfTheTargetLosesItsRecordMeanwhile(String step) {
+        World world = new World(Way.ROLES, false);
+        world.meanwhileAt = step;
+        world.meanwhile = () -> {
+            world.quiet = true;
+            world.isMirrored = false;
+            world.target.delete(ReservedKeys.home("dr"));
+        };
+        assertThatThrownBy(() -> world.switchover(OPTIONS).run())
+                .isInstanceOf(TakeOverException.class)
+                .hasMessageContaining("has not moved, and source is open again");
+        assertThat(world.source.isOpen("/app/k")).isTrue();
+    }
+
+    /** Whether it had the role is unknown then. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void anUndoOpensTheSourceBesideATargetThatWasRebuilt(boolean isForced) {
+        World world = begun(Way.ROLES, true);
+        world.quiet = true;
+        world.isMirrored = false;
+        world.target.delete(ReservedKeys.home("dr"));
+        world.target.delete(ReservedKeys.checkpoint("dr"));
+        assertThatThrownBy(() -> world.switchover(OPTIONS).run())
+                .hasMessageContainingAll("no primary record", "may still be closed", "--undo");
+        assertThat(world.source.isOpen("/app/k")).isFalse();
+        TakeOverReport report =
+                world.switchover(isForced ? OPTIONS.forced() : OPTIONS).undo();
+        assertThat(report.loss()).startsWith("possible: all writes").contains("whether it had is unknown");
+        assertThat(world.source.isOpen("/app/k")).isTrue();
+        assertThat(world.home(world.source).moves()).as("above that of a move").isGreaterThan(1);
+    }
+
+    @Test
     void aSwitchoverThatFailsBeforeTheClosingReportsOnlyWhy() {
         World world = new World(Way.ROLES, false);
         world.isMirrored = false;
