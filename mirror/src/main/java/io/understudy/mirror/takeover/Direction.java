@@ -24,6 +24,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -121,6 +122,20 @@ record Direction(
     /** Once the role has moved to the second cluster. */
     String moved(Found primary) {
         return "The primary of mirror " + mirror + " is now " + to.shown() + " (cluster " + primary.cluster() + ")";
+    }
+
+    /** Does what is left once the role has moved there: without that, a failure reads as if it had not. */
+    <T> T afterMove(Supplier<T> rest) {
+        try {
+            return rest.get();
+        } catch (Undo.StaysClosed e) {
+            throw e;
+        } catch (RuntimeException e) {
+            throw new TakeOverException(
+                    "the primary role of mirror " + mirror + " has moved to " + to.shown() + "; the rest failed: "
+                            + (e.getMessage() == null ? e.toString() : e.getMessage()) + ". Run the command again",
+                    e);
+        }
     }
 
     /** A new one of this command. */

@@ -142,7 +142,7 @@ public final class Failover {
         }
         requireMovable(found);
         if (isComplete(found)) {
-            return repeated(found);
+            return direction.afterMove(() -> repeated(found));
         }
         boolean isRepeated = isDone(found);
         direction.lock().take(to, "move");
@@ -151,24 +151,28 @@ public final class Failover {
             if (!isRepeated) {
                 moved(found);
             }
-            steps.begin("open");
-            Found primary = to.read();
-            // Later writers are fenced.
-            long marker = unwrittenSince(found, primary.checkpoint());
-            Expired each = expired(primary, marker);
-            Expired expired = isRepeated ? each.repeated() : each;
-            direction.closingTo().open(primary.move().closed());
-            Move done = primary.move().in(Phase.STEADY).closed(null);
-            Home opened = primary.required().with(done);
-            if (to.write(opened, primary.recordRevision(), List.of(), List.of(to.unfrozen())) == 0) {
-                throw new TakeOverException("the primary role is at " + to.shown()
-                        + " now, but its record was written meanwhile; run the command again");
-            }
-            direction.releaseLeases();
-            return report(primary, expired, marker);
+            return direction.afterMove(() -> opened(found, isRepeated));
         } finally {
             direction.lock().release();
         }
+    }
+
+    /** @param found before the move */
+    private TakeOverReport opened(Found found, boolean isRepeated) {
+        steps.begin("open");
+        Found primary = to.read();
+        // Later writers are fenced.
+        long marker = unwrittenSince(found, primary.checkpoint());
+        Expired each = expired(primary, marker);
+        Expired expired = isRepeated ? each.repeated() : each;
+        direction.closingTo().open(primary.move().closed());
+        Move done = primary.move().in(Phase.STEADY).closed(null);
+        Home opened = primary.required().with(done);
+        if (to.write(opened, primary.recordRevision(), List.of(), List.of(to.unfrozen())) == 0) {
+            throw new TakeOverException("its record was written meanwhile");
+        }
+        direction.releaseLeases();
+        return report(primary, expired, marker);
     }
 
     private TakeOverReport repeated(Found found) {

@@ -153,7 +153,7 @@ public final class Switchover {
             }
             requireUnfinished(primary, other);
             undo.resume(other.move().operation());
-            return undo.again(this::finished);
+            return finished();
         } finally {
             lock.release();
         }
@@ -197,7 +197,7 @@ public final class Switchover {
         } catch (RuntimeException e) {
             throw mayBeClosed ? undo.after(e) : e;
         }
-        return undo.again(this::finished);
+        return finished();
     }
 
     /**
@@ -335,13 +335,19 @@ public final class Switchover {
                 > 0;
     }
 
-    /** What is left to do once the role has moved. */
     private TakeOverReport finished() {
+        return direction.afterMove(() -> undo.again(this::opened));
+    }
+
+    /** What is left to do once the role has moved. */
+    private TakeOverReport opened() {
         begin("open");
         Found primary = to.read();
         if (!undo.isOwn(primary)) {
-            throw new TakeOverException("another command has moved mirror " + direction.mirror()
-                    + " since; see \"understudy mirror status\"");
+            throw new Undo.StaysClosed(
+                    "another command has moved mirror " + direction.mirror()
+                            + " since; see \"understudy mirror status\"",
+                    null);
         }
         leases.addAll(to.leases());
         direction.releaseLeases();

@@ -116,8 +116,10 @@ final class SwitchoverFaultsTest {
         String shown = "%s at request %d, delivered %s, then %s".formatted(fault, cut, delivered, next);
         try {
             var unused = world.switchover(OPTIONS).run();
-        } catch (Killed | TakeOverException e) {
-            world.trace.add(String.valueOf(e.getMessage()));
+        } catch (Killed e) {
+            world.trace.add("killed");
+        } catch (TakeOverException e) {
+            world.assertMoveIsNamed(shown, e);
         }
         world.heal();
         if (next == Next.UNDO) {
@@ -529,6 +531,36 @@ final class SwitchoverFaultsTest {
         var unused = later.failover(OPTIONS.forced()).run();
         assertThat(later.former(later.source, later.target).close())
                 .hasValueSatisfying(conflict -> assertThat(conflict.reason()).contains("is closed"));
+    }
+
+    /** Exit status 1 means that the role has not moved, unless the message states otherwise. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aFailureAfterTheMoveStatesThatTheRoleHasMoved(boolean isFailover) {
+        int last = failedAfterMove(isFailover, 0);
+        int failed = 0;
+        for (int cut = last; cut > 0; cut--) {
+            failed += failedAfterMove(isFailover, cut) == 0 ? 1 : 0;
+        }
+        assertThat(failed).isGreaterThan(5);
+    }
+
+    /** Returns the number of requests, or 0 if the role has moved and the command failed. */
+    private static int failedAfterMove(boolean isFailover, int cut) {
+        World world = new World(Way.ROLES, false);
+        world.disputed = isFailover;
+        world.lost = isFailover ? world.source : null;
+        world.cut(cut, Fault.ERROR, true);
+        try {
+            TakeOverReport report = isFailover
+                    ? world.failover(OPTIONS).run()
+                    : world.switchover(OPTIONS).run();
+            assertThat(report.summary()).contains("is now target");
+        } catch (TakeOverException e) {
+            world.assertMoveIsNamed("request " + cut, e);
+            return world.home(world.target).cluster().value() == 2 ? 0 : world.requests;
+        }
+        return world.requests;
     }
 
     /** Its keys are those of the snapshot, whatever the new primary had at the move. */
@@ -1911,6 +1943,14 @@ final class SwitchoverFaultsTest {
                 Position reached = new Position(new ClusterId(from.id), new Revision(from.revision()), null);
                 Checkpoint marked = checkpoint.marked(checkpoint.path(), Instant.now());
                 to.put(ReservedKeys.checkpoint("dr"), CheckpointCodec.encode(marked.syncedAt(reached)), 0);
+            }
+        }
+
+        /** @param failure of a command that may have moved the role */
+        void assertMoveIsNamed(String shown, TakeOverException failure) {
+            trace.add(String.valueOf(failure.getMessage()));
+            if (home(target).cluster().value() == 2) {
+                assertThat(failure).as(shown + trace).hasMessageContaining("has moved");
             }
         }
 
