@@ -5,10 +5,14 @@ import io.etcd.jetcd.api.AlarmRequest;
 import io.etcd.jetcd.api.AlarmRequest.AlarmAction;
 import io.etcd.jetcd.api.AlarmResponse;
 import io.etcd.jetcd.api.Permission;
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.RangeResponse;
 import io.understudy.etcd.Credentials;
 import io.understudy.mirror.home.Move.Closed;
 import io.understudy.mirror.home.Move.Grant;
 import io.understudy.mirror.home.Move.Way;
+import io.understudy.mirror.scope.ReservedKeys;
+import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
 import java.security.SecureRandom;
 import java.util.ArrayList;
@@ -27,11 +31,13 @@ import org.jspecify.annotations.Nullable;
  * <p>Invariant M14: permissions revoked by a switchover in one cluster are not revoked in its mirrors, and not granted again
  * by them.
  *
+ * @param name of the mirror
  * @param ranges of the mirrored keys, as the cluster names them
  * @param exempt users that may write while the cluster is closed: of the mirror, and of the command
  * @param mirror the mirror's user and password at the cluster; null for none
  */
 record Closing(
+        String name,
         TakeOverCalls cluster,
         List<KeyRange> ranges,
         Set<String> exempt,
@@ -216,7 +222,7 @@ record Closing(
 
     private boolean writes(Grant grant) {
         KeyRange range = KeyRange.ofEtcd(grant.key(), grant.end());
-        return !type(grant).equals(Permission.Type.READ) && ranges.stream().anyMatch(range::intersects);
+        return !type(grant).equals(Permission.Type.READ) && isWithin(range);
     }
 
     private List<Grant> grants(String role) {
@@ -239,12 +245,12 @@ record Closing(
             case NONE -> {}
             case ROLES -> {
                 // What stays writable is granted before the rest is revoked.
-                byRole(closed).forEach((role, before) -> become(role, grants(role), narrowed(before)));
-                List<Grant> left = writable();
-                if (!left.isEmpty()) {
-                    throw new TakeOverException("role " + left.get(0).role() + " at " + cluster.shown()
-                            + " was granted write access meanwhile; run the command again");
-                }
+                Closing others = others();
+                byRole(closed).forEach((role, before) -> {
+                    List<Grant> present = grants(role);
+                    become(role, present, narrowed(others.narrowed(opened(present, before))));
+                });
+                requireNarrow();
             }
             case CORRUPT_ALARM -> {
                 // Before, since it takes a while; users change nothing as long as authentication is off.
@@ -260,14 +266,26 @@ record Closing(
 
     /**
      * Refuses keep-alives, which pass under an alarm. A client that stays connected would hold its locks here, and others
-     * there. To be called before the role moves.
+     * there. To be called before the role moves: it must be closed still.
      */
     void refuseKeepAlives(Closed closed) {
+        if (closed.way() == Way.ROLES) {
+            // The closing of another mirror at the same time may have granted more.
+            requireNarrow();
+        }
         if (closed.way() == Way.CORRUPT_ALARM) {
             if (!cluster.isAuthEnabled()) {
                 cluster.enableAuth();
             }
             requireRaised();
+        }
+    }
+
+    private void requireNarrow() {
+        List<Grant> left = writable();
+        if (!left.isEmpty()) {
+            throw new TakeOverException("role " + left.get(0).role() + " at " + cluster.shown()
+                    + " was granted write access meanwhile; run the command again");
         }
     }
 
@@ -321,17 +339,17 @@ record Closing(
             case NONE -> {}
             case ROLES -> {
                 List<String> roles = cluster.roles();
+                Closing others = others();
                 byRole(closed).forEach((role, before) -> {
                     if (roles.contains(role)) {
-                        List<Grant> wanted = new ArrayList<>(before);
-                        List<Grant> added = narrowed(before);
-                        // Others may have granted more meanwhile, which stays.
-                        grants(role).stream()
-                                .filter(each -> added.stream().noneMatch(other -> isSame(each, other))
-                                        && before.stream().noneMatch(other -> isSame(each, other)))
-                                .forEach(wanted::add);
-                        become(role, grants(role), wanted);
-                        requireOpen(grants(role).containsAll(before), "role " + role + " lacks permissions");
+                        List<Grant> present = grants(role);
+                        become(role, present, others.narrowed(opened(present, before)));
+                        requireOpen(
+                                isPermitted(inside(before), grants(role)),
+                                "role " + role + " lacks permissions"
+                                        + (ranges.stream().noneMatch(others::isWithin)
+                                                ? ""
+                                                : ", and another mirror has closed the same keys there"));
                     }
                 });
             }
@@ -377,6 +395,57 @@ record Closing(
         closed.grants().forEach(grant -> byRole.computeIfAbsent(grant.role(), unknown -> new ArrayList<>())
                 .add(grant));
         return byRole;
+    }
+
+    /** The permissions as they were before, and what others granted since. */
+    private static List<Grant> opened(List<Grant> present, List<Grant> before) {
+        Map<KeyRange, Grant> wanted = new LinkedHashMap<>();
+        before.forEach(each -> add(each, wanted));
+        present.stream().filter(each -> !isPermitted(List.of(each), before)).forEach(each -> add(each, wanted));
+        return List.copyOf(wanted.values());
+    }
+
+    /** Of the ranges that other mirrors have closed by roles, or are closing: their commands have other locks. */
+    private Closing others() {
+        RangeResponse records = cluster.range(RangeRequest.newBuilder()
+                .setKey(ReservedKeys.HOMES.etcdKey())
+                .setRangeEnd(ReservedKeys.HOMES.etcdRangeEnd())
+                .build());
+        ClusterId here = new ClusterId(records.getHeader().getClusterId());
+        List<KeyRange> closed = records.getKvsList().stream()
+                .map(found -> Records.decoded(cluster, found))
+                .filter(other -> !other.mirror().equals(name))
+                .filter(other -> {
+                    Closed how = other.move().closed();
+                    return how != null && how.way() == Way.ROLES;
+                })
+                .flatMap(other -> other.rangesIn(here).stream())
+                .toList();
+        return new Closing(name, cluster, closed, exempt, mirror);
+    }
+
+    private boolean isWithin(KeyRange other) {
+        return ranges.stream().anyMatch(other::intersects);
+    }
+
+    /** Writes to the range. */
+    private List<Grant> inside(List<Grant> grants) {
+        return grants.stream()
+                .filter(this::writes)
+                .flatMap(grant -> ranges.stream()
+                        .filter(KeyRange.ofEtcd(grant.key(), grant.end())::intersects)
+                        .map(KeyRange.ofEtcd(grant.key(), grant.end())::intersection)
+                        .map(part -> new Grant(grant.role(), part.etcdKey(), part.etcdRangeEnd(), grant.type())))
+                .toList();
+    }
+
+    /** Whether each is covered by one of {@code present}. */
+    private static boolean isPermitted(List<Grant> grants, List<Grant> present) {
+        return grants.stream()
+                .allMatch(each -> present.stream()
+                        .anyMatch(other -> (type(other) == type(each) || type(other) == Permission.Type.READWRITE)
+                                && KeyRange.ofEtcd(other.key(), other.end())
+                                        .covers(KeyRange.ofEtcd(each.key(), each.end()))));
     }
 
     /** Widens first, then narrows, then revokes. */

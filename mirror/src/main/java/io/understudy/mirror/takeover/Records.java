@@ -117,7 +117,7 @@ record Records(TakeOverCalls cluster, String mirror) {
                 mirror,
                 new ClusterId(answer.getHeader().getClusterId()),
                 answer.getHeader().getRevision(),
-                record.map(this::decoded).orElse(null),
+                record.map(each -> decoded(cluster, each)).orElse(null),
                 record.map(KeyValue::getModRevision).orElse(0L),
                 first(answer, 1).map(this::checkpoint).orElse(null),
                 first(answer, 2).map(KeyValue::getModRevision).orElse(0L));
@@ -338,7 +338,7 @@ record Records(TakeOverCalls cluster, String mirror) {
         return delete(ReservedKeys.freeze(mirror));
     }
 
-    private Home decoded(KeyValue found) {
+    static Home decoded(TakeOverCalls cluster, KeyValue found) {
         try {
             return Home.decode(cluster.shown(), found.getValue());
         } catch (IllegalArgumentException e) {

@@ -170,7 +170,7 @@ public final class Switchover {
         }
         try {
             requireMovable(primary, other);
-            Closed closed = prepared(primary);
+            var unused = prepared(primary);
             begin("compare");
             Equal equal = direction.comparer().all();
             facts.put("keys compared", String.valueOf(equal.keys()));
@@ -181,6 +181,8 @@ public final class Switchover {
             // Revisions at which the rest is compared later come closer to the present one.
             equal = direction.comparer().changed(equal);
             leases.addAll(to.leases());
+            // What was revoked during the comparison is not granted again later.
+            Closed closed = prepared(primary);
             mayBeClosed = true;
             long marker = closed(primary, closed, equal, isBegun);
             drained(marker, closed.way());

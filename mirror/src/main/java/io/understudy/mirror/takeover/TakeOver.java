@@ -236,11 +236,13 @@ public final class TakeOver implements AutoCloseable {
                 leases,
                 !back && target.options().onForeignKeys() == ForeignKeys.KEEP);
         Closing atSource = new Closing(
+                mirror.name(),
                 sources,
                 mirror.scope().sourceRanges(),
                 sourceExempt,
                 source.cluster().login());
         Closing atTarget = new Closing(
+                mirror.name(),
                 targets,
                 mirror.scope().targetRanges(),
                 targetExempt,

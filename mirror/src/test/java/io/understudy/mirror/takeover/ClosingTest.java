@@ -6,15 +6,22 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.Permission;
 import io.understudy.etcd.Credentials;
+import io.understudy.mirror.home.Home;
+import io.understudy.mirror.home.Move;
 import io.understudy.mirror.home.Move.Closed;
 import io.understudy.mirror.home.Move.Way;
+import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.scope.ReservedKeys;
+import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -39,10 +46,17 @@ final class ClosingTest {
     private Consumer<String> after = request -> {};
 
     private final Closing closing = new Closing(
+            "b",
             cluster,
             List.of(KeyRange.prefix(bytes("/b/")), KeyRange.prefix(bytes("/d/"))),
             Set.of("mirror", "root"),
             new Credentials("mirror", "secret"));
+
+    private Closing of(String prefix) {
+        return new Closing(
+                prefix,
+                cluster, List.of(KeyRange.prefix(bytes(prefix))), closing.exempt(), new Credentials("mirror", "secret"));
+    }
 
     private void start(Permission... permissions) {
         cluster.auth = true;
@@ -74,6 +88,56 @@ final class ClosingTest {
         closing.open(closed);
         closing.open(closed);
         assertThat(new HashSet<>(cluster.roles.get("app"))).isEqualTo(before);
+    }
+
+    /** Their commands have different locks. */
+    @ParameterizedTest
+    @CsvSource({"true,true", "true,false", "false,true", "false,false"})
+    void mirrorsOfOneClusterDoNotOpenWhatAnotherClosed(boolean isPreparedBefore, boolean isOpenedInOrder) {
+        start(permission(Permission.Type.READWRITE, "/", "0"));
+        Closing first = of("/a/");
+        Closing second = of("/b/");
+        Closed one = first.prepare(Way.ROLES);
+        Closed other = isPreparedBefore ? second.prepare(Way.ROLES) : null;
+        closed(first, one);
+        other = other == null ? second.prepare(Way.ROLES) : other;
+        closed(second, other);
+        closed(first, one);
+        assertOpen("/c/k");
+        if (isOpenedInOrder) {
+            opened(first, one);
+            opened(first, one);
+            assertOpen("/a/k", "/c/k");
+            opened(second, other);
+        } else {
+            opened(second, other);
+            opened(second, other);
+            assertOpen("/b/k", "/c/k");
+            opened(first, one);
+        }
+        assertOpen("/a/k", "/b/k", "/c/k");
+    }
+
+    private void closed(Closing each, Closed how) {
+        record(each, how);
+        each.close(how);
+    }
+
+    private void opened(Closing each, Closed how) {
+        each.open(how);
+        record(each, null);
+    }
+
+    private void record(Closing each, @Nullable Closed how) {
+        MirrorScope scope = MirrorScope.prefix(each.name());
+        ClusterId id = new ClusterId(1);
+        Home home = new Home(each.name(), id, id, new ClusterId(2), scope, 0, Instant.EPOCH);
+        cluster.put(ReservedKeys.home(each.name()), home.with(Move.NONE.closed(how)).encode(), 0);
+    }
+
+    private void assertOpen(String... keys) {
+        assertThat(List.of("/a/k", "/b/k", "/c/k").stream().filter(cluster::isOpen))
+                .containsExactly(keys);
     }
 
     @ParameterizedTest

@@ -89,7 +89,7 @@ final class ReadinessTest {
     }
 
     private static Closing closing(FakeCluster cluster) {
-        return new Closing(cluster, List.of(KEYS), Set.of("mirror", "root"), new Credentials("mirror", "secret"));
+        return new Closing("dr", cluster, List.of(KEYS), Set.of("mirror", "root"), new Credentials("mirror", "secret"));
     }
 
     @Test

@@ -1126,6 +1126,38 @@ final class SwitchoverFaultsTest {
         assertThat(world.source.isOpen("/app/k")).isTrue();
     }
 
+    /** Such as by the closing of another mirror at the same time. */
+    @Test
+    void aSourceWithARoleThatGotMorePermissionsIsNotMovedFrom() {
+        World world = new World(Way.ROLES, false);
+        world.meanwhileAt = "drain";
+        world.meanwhile = () -> world.source
+                .roles
+                .get("app")
+                .add(World.permission(Permission.Type.READWRITE, "/app/0", "/app/00"));
+        assertThatThrownBy(() -> world.switchover(OPTIONS).run())
+                .hasMessageContainingAll("role app", "granted write access", "is open again");
+    }
+
+    /** It may take hours. */
+    @Test
+    void whatAnAdministratorRevokesDuringTheComparisonStaysRevoked() {
+        World world = new World(Way.ROLES, false);
+        List<Permission> left = List.of(World.permission(Permission.Type.READWRITE, "/app/", "/app0"));
+        world.writing = () -> {
+            if (world.names.contains("target comparison")
+                    && world.home(world.source).move().phase() == Move.Phase.STEADY) {
+                world.source.roles.put("app", new ArrayList<>(left));
+            }
+        };
+        world.meanwhileAt = "drain";
+        world.meanwhile = () -> {
+            throw new TakeOverException("interrupted");
+        };
+        assertThatThrownBy(() -> world.switchover(OPTIONS).run()).hasMessageContaining("is open again");
+        assertThat(world.source.roles.get("app")).isEqualTo(left);
+    }
+
     /** Whether it had the role is unknown then. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
@@ -1778,6 +1810,7 @@ final class SwitchoverFaultsTest {
 
         private Closing closing(TakeOverCalls cluster) {
             return new Closing(
+                    "dr",
                     cluster,
                     List.of(KeyRange.prefix(ByteString.copyFromUtf8("/app/"))),
                     Set.of("mirror", "root"),
