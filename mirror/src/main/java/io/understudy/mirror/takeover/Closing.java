@@ -441,11 +441,9 @@ record Closing(
 
     /** Whether each is covered by one of {@code present}. */
     private static boolean isPermitted(List<Grant> grants, List<Grant> present) {
-        return grants.stream()
-                .allMatch(each -> present.stream()
-                        .anyMatch(other -> (type(other) == type(each) || type(other) == Permission.Type.READWRITE)
-                                && KeyRange.ofEtcd(other.key(), other.end())
-                                        .covers(KeyRange.ofEtcd(each.key(), each.end()))));
+        return grants.stream().allMatch(each -> present.stream()
+                .anyMatch(other -> (type(other) == type(each) || type(other) == Permission.Type.READWRITE)
+                        && KeyRange.ofEtcd(other.key(), other.end()).covers(KeyRange.ofEtcd(each.key(), each.end()))));
     }
 
     /** Widens first, then narrows, then revokes. */

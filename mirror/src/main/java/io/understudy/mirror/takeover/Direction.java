@@ -16,6 +16,7 @@ import io.understudy.mirror.home.Move.Phase;
 import io.understudy.mirror.home.Move.Way;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.scope.ReservedKeys;
+import io.understudy.mirror.takeover.Direction.Comparer.Lost;
 import io.understudy.mirror.takeover.Records.Found;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Position.Anchor;
@@ -87,12 +88,12 @@ record Direction(
         void differing(Consumer<ByteString> each);
 
         /**
-         * Returns keys that the second cluster lost after its revision, not by the mirror. They expired with their
-         * leases, or clients deleted them.
+         * Returns keys that one of both lost after its revision, not by the mirror. They expired with their leases, or
+         * clients deleted them.
          *
          * @throws TakeOverException not known
          */
-        List<ByteString> missingSince(long revision);
+        List<ByteString> missingSince(TakeOverCalls cluster, long revision);
 
         /**
          * Returns the last commit of the second cluster up to that revision, as the reversed mirror's feed delivers it:
@@ -103,6 +104,21 @@ record Direction(
         /** Names keys; {@code unknown} is why there may be more, null if there are none. */
         record Lost(List<ByteString> keys, @Nullable String unknown) {
             static final Lost NOTHING = new Lost(List.of(), null);
+
+            static Lost unknown(String why) {
+                return new Lost(List.of(), why);
+            }
+
+            Lost and(Lost other) {
+                return new Lost(
+                        Stream.concat(keys.stream(), other.keys.stream()).toList(),
+                        unknown == null ? other.unknown : unknown);
+            }
+
+            /** In one line. */
+            String shown(LostKeys all) {
+                return unknown == null ? all.shown() : "not known: " + unknown;
+            }
         }
     }
 
@@ -122,6 +138,22 @@ record Direction(
     /** Once the role has moved to the second cluster. */
     String moved(Found primary) {
         return "The primary of mirror " + mirror + " is now " + to.shown() + " (cluster " + primary.cluster() + ")";
+    }
+
+    /**
+     * Finds keys that expired at the first cluster since a command that was killed has closed it: their owners' keep-alives
+     * are rejected there. Under an alarm nothing expires.
+     */
+    Lost expiredSince(Found closed) {
+        Closed how = closed.move().closed();
+        if (how == null || (how.way() != Way.ROLES && how.way() != Way.AUTH_ENABLE)) {
+            return Lost.NOTHING;
+        }
+        try {
+            return new Lost(comparer.missingSince(from, closed.recordRevision()), null);
+        } catch (TakeOverException e) {
+            return Lost.unknown(String.valueOf(e.getMessage()));
+        }
     }
 
     /** Does what is left once the role has moved there: without that, a failure reads as if it had not. */

@@ -13,6 +13,7 @@ import io.understudy.feed.etcd.EtcdFeedSource;
 import io.understudy.feed.etcd.EtcdHistory;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointState;
+import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.takeover.Records.Found;
 import io.understudy.mirror.verify.Difference;
@@ -226,16 +227,19 @@ record EtcdComparer(
     }
 
     @Override
-    public List<ByteString> missingSince(long revision) {
+    public List<ByteString> missingSince(TakeOverCalls cluster, long revision) {
+        boolean isFirst = cluster == from;
+        MirrorScope scope = isFirst ? sides.scope() : sides.scope().reversed();
         Set<ByteString> keys = new LinkedHashSet<>();
-        long now = new Records(to, sides.mirror()).read().revision();
-        history(sides.target(), to, revision, now, commit -> commit.changes().stream()
-                .filter(change -> sides.scope().reversed().contains(change.key()))
+        long now = new Records(cluster, sides.mirror()).read().revision();
+        history(isFirst ? sides.source() : sides.target(), cluster, revision, now, commit -> commit.changes().stream()
+                .filter(change -> scope.contains(change.key()))
                 .forEach(change -> {
+                    ByteString key = isFirst ? scope.inTarget(change.key()) : change.key();
                     if (change instanceof Change.Put) {
-                        keys.remove(change.key());
+                        keys.remove(key);
                     } else {
-                        keys.add(change.key());
+                        keys.add(key);
                     }
                 }));
         return List.copyOf(keys);

@@ -288,7 +288,9 @@ public final class Failover {
         }
         try {
             return new Expired(
-                    leases, direction.comparer().missingSince(marker > 0 ? marker : to.reachedAt(found)), null);
+                    leases,
+                    direction.comparer().missingSince(direction.to(), marker > 0 ? marker : to.reachedAt(found)),
+                    null);
         } catch (TakeOverException e) {
             return new Expired(leases, List.of(), e.getMessage());
         }

@@ -58,6 +58,9 @@ public final class Switchover {
     /** Of the range's keys, as the mirror keeps them at both sides. */
     private final Set<Long> leases = new LinkedHashSet<>();
 
+    /** While a killed command kept no leases alive. */
+    private Lost expired = Lost.NOTHING;
+
     Switchover(Direction direction, TakeOverOptions options, TakeOver.Steps steps) {
         this.direction = direction;
         this.options = options;
@@ -185,19 +188,24 @@ public final class Switchover {
             Closed closed = prepared(primary);
             mayBeClosed = true;
             long marker = closed(primary, closed, equal, isBegun);
+            if (isBegun) {
+                // From now on they are kept alive.
+                expired = direction.expiredSince(primary);
+            }
             drained(marker, closed.way());
             if (closed.way() != Way.NONE) {
                 equal = direction.comparer().changed(equal);
             }
             undo.requireClosing();
             direction.closingFrom().refuseKeepAlives(closed);
+            leases.addAll(to.leases());
             // A client that the former primary answered last must not outlive its lease here.
             keepAlive(direction.to());
             moveTo(primary, other, marker, equal);
         } catch (Undo.StaysClosed e) {
             throw e;
         } catch (RuntimeException e) {
-            throw mayBeClosed ? undo.after(e) : e;
+            throw mayBeClosed ? undo.after(e, isBegun ? primary : null) : e;
         }
         return finished();
     }
@@ -260,6 +268,8 @@ public final class Switchover {
             }
             if (System.nanoTime() - keptAlive > Duration.ofSeconds(1).toNanos()) {
                 keptAlive = System.nanoTime();
+                // Some were granted right before the closing.
+                leases.addAll(to.leases());
                 keepAliveFrom(way);
             }
             PatientCalls.pause(PAUSE);
@@ -373,14 +383,9 @@ public final class Switchover {
                 .addKeyValue("to", to.shown())
                 .addKeyValue("end_marker", primary.move().endMarker())
                 .log("primary role moved");
-        Lost found = turned.lost();
+        Lost found = turned.lost().and(expired);
         LostKeys lost = LostKeys.of(found.keys());
-        return new TakeOverReport(
-                direction.moved(primary),
-                found.unknown() == null ? lost.shown() : "not known: " + found.unknown(),
-                lost,
-                facts,
-                next);
+        return new TakeOverReport(direction.moved(primary), found.shown(lost), lost, facts, next);
     }
 
     /**
@@ -404,7 +409,7 @@ public final class Switchover {
             boolean isWhole = isTurned || hasEndMarker(former, primary);
             if (!isWhole && former.isPrimary()) {
                 // What clients wrote there is named by the command that overwrites it.
-                return new Turned(unknown(restored(claims)), null);
+                return new Turned(Lost.unknown(restored(claims)), null);
             }
             Closed closed = former.move().closed();
             boolean isPlanned = isWhole
@@ -415,7 +420,8 @@ public final class Switchover {
                     ? Lost.NOTHING
                     : isWhole
                             ? null
-                            : unknown(from.shown() + " has not the record of the move: it was restored or rebuilt");
+                            : Lost.unknown(
+                                    from.shown() + " has not the record of the move: it was restored or rebuilt");
             if (!isTurned && !direction.turn(primary, former, operation, isPlanned)) {
                 return again(lost, "its record was written meanwhile");
             }
@@ -430,11 +436,7 @@ public final class Switchover {
     }
 
     private static Turned again(@Nullable Lost lost, String why) {
-        return new Turned(lost == null ? unknown(why) : lost, why);
-    }
-
-    private static Lost unknown(String why) {
-        return new Lost(List.of(), why);
+        return new Turned(lost == null ? Lost.unknown(why) : lost, why);
     }
 
     /** Whether it is as the move closed it. Another one was restored, or closed by the mirror, since it was open. */
@@ -461,7 +463,7 @@ public final class Switchover {
                     .comparer()
                     .lostBetween(primary.move().endMarker(), from.read().recordRevision());
         } catch (TakeOverException e) {
-            return unknown(String.valueOf(e.getMessage()));
+            return Lost.unknown(String.valueOf(e.getMessage()));
         }
     }
 

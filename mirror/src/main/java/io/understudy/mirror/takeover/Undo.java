@@ -6,12 +6,14 @@ import io.understudy.mirror.home.Move.Closed;
 import io.understudy.mirror.home.Move.Operation;
 import io.understudy.mirror.home.Move.Phase;
 import io.understudy.mirror.home.Move.Way;
+import io.understudy.mirror.takeover.Direction.Comparer.Lost;
 import io.understudy.mirror.takeover.Records.Found;
 import io.understudy.mirror.takeover.Rejoin.Claims;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,6 +23,7 @@ import org.jspecify.annotations.Nullable;
 final class Undo {
 
     private static final int ATTEMPTS = 5;
+    private static final int SHOWN = 20;
     /** Beyond that of a move of unknown outcome. */
     private static final int FORCED_EPOCHS = 2;
 
@@ -123,13 +126,26 @@ final class Undo {
         }
     }
 
-    /** Undoes what this command has begun; returns what to report. */
-    TakeOverException after(RuntimeException why) {
+    /**
+     * Undoes what this command has begun; returns what to report.
+     *
+     * @param begun as a killed command closed it; null for none
+     */
+    TakeOverException after(RuntimeException why, @Nullable Found begun) {
         String what = why.getMessage() == null ? why.toString() : why.getMessage();
         try {
+            Lost expired = begun == null ? Lost.NOTHING : uninterrupted(() -> direction.expiredSince(begun));
             boolean isOpen = uninterrupted(this::undone);
+            String lost = expired.shown(LostKeys.of(expired.keys()));
             return new TakeOverException(
-                    isOpen ? what + ". The primary role has not moved, and " + from.shown() + " is open again" : what,
+                    (isOpen ? what + ". The primary role has not moved, and " + from.shown() + " is open again" : what)
+                            + (lost.equals(TakeOverReport.NONE)
+                                    ? ""
+                                    : ". Lost with leases that expired while it was closed: " + lost + " "
+                                            + expired.keys().stream()
+                                                    .limit(SHOWN)
+                                                    .map(TakeOverReport::shown)
+                                                    .collect(Collectors.joining(", "))),
                     why);
         } catch (StaysClosed e) {
             return new TakeOverException(what + ". " + e.getMessage(), why);
@@ -245,7 +261,7 @@ final class Undo {
         mayMove = true;
         if (options.force() && !isTargetPresent()) {
             var unused = reopened(FORCED_EPOCHS);
-            return report(primary, true, null);
+            return report(primary, null);
         }
         direction.lock().take(to, "undo");
         try {
@@ -262,8 +278,14 @@ final class Undo {
         }
         // It was rebuilt: whether it had the role is unknown.
         boolean isRebuilt = other.record() == null;
+        // Clients delete keys once it is open.
+        Lost expired = direction.expiredSince(primary);
         var unused = isRebuilt ? reopened(FORCED_EPOCHS) : undone();
-        return report(primary, isRebuilt, null);
+        if (isRebuilt) {
+            return report(primary, null);
+        }
+        LostKeys lost = LostKeys.of(expired.keys());
+        return new TakeOverReport(summary(), expired.shown(lost), lost, Map.of(), List.of());
     }
 
     /** In the order of a planned move: at every instant at most one cluster acknowledges client writes. */
@@ -276,30 +298,31 @@ final class Undo {
             String closed = from.shown() + (how == null ? "" : " and " + to.shown());
             throw new TakeOverException(e.getMessage() + ". " + closed + " may be closed; run the command again", e);
         }
-        return report(primary, true, how);
+        return report(primary, how);
     }
 
     /** Returns the report of a forced undo that an earlier command has completed. */
     TakeOverReport repeated() {
-        return report(null, true, null);
+        return report(null, null);
+    }
+
+    private String summary() {
+        return from.shown() + " is open again and remains the primary";
     }
 
     /**
+     * Reports a forced undo: the role may have moved to the other cluster, or has.
+     *
      * @param undone before; null if that is not known any more
-     * @param forced whether the role may have moved to the other cluster, or has
      * @param how the other cluster is closed; null if it may be open
      */
-    private TakeOverReport report(@Nullable Found undone, boolean forced, @Nullable Closed how) {
-        String summary = from.shown() + " is open again and remains the primary";
-        if (!forced) {
-            return new TakeOverReport(summary, TakeOverReport.NONE, new LostKeys(), Map.of(), List.of());
-        }
+    private TakeOverReport report(@Nullable Found undone, @Nullable Closed how) {
         String other = to.shown();
         Operation last = undone == null || undone.isLast(Failover.FAILOVER)
                 ? null
                 : undone.move().operation();
         return new TakeOverReport(
-                summary,
+                summary(),
                 "possible: all writes that " + other
                         + (last == null
                                 ? how == null

@@ -55,7 +55,10 @@ final class ClosingTest {
     private Closing of(String prefix) {
         return new Closing(
                 prefix,
-                cluster, List.of(KeyRange.prefix(bytes(prefix))), closing.exempt(), new Credentials("mirror", "secret"));
+                cluster,
+                List.of(KeyRange.prefix(bytes(prefix))),
+                closing.exempt(),
+                new Credentials("mirror", "secret"));
     }
 
     private void start(Permission... permissions) {
@@ -132,7 +135,8 @@ final class ClosingTest {
         MirrorScope scope = MirrorScope.prefix(each.name());
         ClusterId id = new ClusterId(1);
         Home home = new Home(each.name(), id, id, new ClusterId(2), scope, 0, Instant.EPOCH);
-        cluster.put(ReservedKeys.home(each.name()), home.with(Move.NONE.closed(how)).encode(), 0);
+        cluster.put(
+                ReservedKeys.home(each.name()), home.with(Move.NONE.closed(how)).encode(), 0);
     }
 
     private void assertOpen(String... keys) {

@@ -224,7 +224,7 @@ final class ReadinessTest {
         }
 
         @Override
-        public List<ByteString> missingSince(long revision) {
+        public List<ByteString> missingSince(TakeOverCalls cluster, long revision) {
             throw new AssertionError();
         }
 

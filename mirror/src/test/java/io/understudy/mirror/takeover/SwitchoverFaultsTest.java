@@ -1131,12 +1131,47 @@ final class SwitchoverFaultsTest {
     void aSourceWithARoleThatGotMorePermissionsIsNotMovedFrom() {
         World world = new World(Way.ROLES, false);
         world.meanwhileAt = "drain";
-        world.meanwhile = () -> world.source
-                .roles
-                .get("app")
-                .add(World.permission(Permission.Type.READWRITE, "/app/0", "/app/00"));
+        world.meanwhile = () ->
+                world.source.roles.get("app").add(World.permission(Permission.Type.READWRITE, "/app/0", "/app/00"));
         assertThatThrownBy(() -> world.switchover(OPTIONS).run())
                 .hasMessageContainingAll("role app", "granted write access", "is open again");
+    }
+
+    /** No command keeps leases alive after a kill, and their owners cannot. */
+    @ParameterizedTest
+    @ValueSource(strings = {"resume", "undo", "failed"})
+    void keysThatExpireBesideAKilledCommandAreNamed(String next) {
+        World world = begun(Way.ROLES, true);
+        world.quiet = true;
+        world.source.delete(ByteString.copyFromUtf8("/app/0"));
+        world.acknowledged.remove("/app/0");
+        world.quiet = false;
+        if (next.equals("failed")) {
+            world.meanwhileAt = "move";
+            world.meanwhile = () -> {
+                throw new TakeOverException("interrupted");
+            };
+            assertThatThrownBy(() -> world.switchover(OPTIONS).run())
+                    .hasMessageContainingAll("interrupted", "is open again", "1 keys \"/app/0\"");
+            return;
+        }
+        TakeOverReport report = next.equals("undo")
+                ? world.switchover(OPTIONS).undo()
+                : world.switchover(OPTIONS).run();
+        assertThat(report.lost()).containsExactly("\"/app/0\"");
+        assertThat(report.loss()).isEqualTo("1 keys");
+    }
+
+    /** The mirror brings it after the leases were first read. */
+    @Test
+    void aLeaseThatWasGrantedRightBeforeTheClosingIsKeptAlive() {
+        World world = new World(Way.ROLES, false);
+        world.meanwhileAt = "drain";
+        world.meanwhile = () -> world.target.put(ReservedKeys.of("dr", "lease/7b"), ByteString.EMPTY, 0);
+        var unused = world.switchover(OPTIONS).run();
+        assertThat(world.requestOf("keep-alive", world.target))
+                .isLessThan(world.requestOf("the primary record", world.target))
+                .isPositive();
     }
 
     /** It may take hours. */
@@ -2071,9 +2106,10 @@ final class SwitchoverFaultsTest {
             }
 
             @Override
-            public List<ByteString> missingSince(long revision) {
-                return to.changed("/app/", revision, to.revision()).stream()
-                        .filter(key -> to.valueAt(key, to.revision()).isEmpty())
+            public List<ByteString> missingSince(TakeOverCalls cluster, long revision) {
+                FakeCluster at = cluster.shown().equals(from.name) ? from : to;
+                return at.changed("/app/", revision, at.revision()).stream()
+                        .filter(key -> at.valueAt(key, at.revision()).isEmpty())
                         .toList();
             }
 
