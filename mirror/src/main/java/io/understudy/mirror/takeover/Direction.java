@@ -48,7 +48,6 @@ record Direction(
         Lock lock) {
 
     private static final int ATTEMPTS = 5;
-    private static final int PAGE_KEYS = 1_000;
 
     /** Compares the two clusters, while clients write. */
     interface Comparer {
@@ -278,9 +277,7 @@ record Direction(
         // First, and without registers too: a later mirror into this cluster has to find leases that clients granted.
         deleteRegister(KeyRange.single(ReservedKeys.wholeLeases(mirror)));
         List<Long> registered = recordsTo().leases();
-        for (int first = 0; first < registered.size(); first += PAGE_KEYS) {
-            var unused = to.keepAlive(registered.subList(first, Math.min(registered.size(), first + PAGE_KEYS)));
-        }
+        var unused = to.keepAlive(registered);
         if (!registered.isEmpty()) {
             deleteRegister(ReservedKeys.all(mirror, "lease/"));
         }

@@ -57,6 +57,7 @@ public final class PatientCalls implements TakeOverCalls {
 
     private static final Metadata.Key<String> TOKEN = Metadata.Key.of("token", Metadata.ASCII_STRING_MARSHALLER);
     private static final String ROOT = "root";
+    private static final int ALIVE_AT_A_TIME = 500;
     private static final Duration PAUSE = Duration.ofMillis(200);
 
     private final EtcdCluster cluster;
@@ -281,17 +282,19 @@ public final class PatientCalls implements TakeOverCalls {
 
     @Override
     public List<Long> keepAlive(List<Long> leases) {
-        List<Long> alive = Collections.synchronizedList(new ArrayList<>());
-        if (!leases.isEmpty()) {
-            var unused = patiently("lease keep-alives", () -> {
-                alive.clear();
-                calls.keepAlive(leases, (lease, seconds) -> {
+        List<Long> alive = new ArrayList<>();
+        // One attempt for tens of thousands exceeds the request timeout.
+        for (int first = 0; first < leases.size(); first += ALIVE_AT_A_TIME) {
+            List<Long> some = leases.subList(first, Math.min(leases.size(), first + ALIVE_AT_A_TIME));
+            alive.addAll(patiently("lease keep-alives", () -> {
+                List<Long> answered = Collections.synchronizedList(new ArrayList<>());
+                calls.keepAlive(some, (lease, seconds) -> {
                     if (seconds > 0) {
-                        alive.add(lease);
+                        answered.add(lease);
                     }
                 });
-                return true;
-            });
+                return List.copyOf(answered);
+            }));
         }
         return List.copyOf(alive);
     }

@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.etcd.jetcd.api.KVGrpc;
+import io.etcd.jetcd.api.LeaseGrpc;
+import io.etcd.jetcd.api.LeaseKeepAliveRequest;
+import io.etcd.jetcd.api.LeaseKeepAliveResponse;
 import io.etcd.jetcd.api.TxnRequest;
 import io.etcd.jetcd.api.TxnResponse;
 import io.grpc.Server;
@@ -23,6 +26,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 /** Calls of a command to a cluster that does not respond. */
@@ -62,6 +66,56 @@ final class PatientCallsTest {
             PatientCalls calls = new PatientCalls(cluster, null, Duration.ofMinutes(1));
             assertThat(isRefused(calls)).isFalse();
             assertThat(isRefused(calls)).as("at once").isTrue();
+        } finally {
+            server.shutdownNow();
+        }
+    }
+
+    /** It answers as many as it can within the timeout of an attempt. */
+    @Test
+    void aSlowClusterKeepsManyLeasesAlive() throws IOException {
+        LeaseGrpc.LeaseImplBase etcd = new LeaseGrpc.LeaseImplBase() {
+            @Override
+            public StreamObserver<LeaseKeepAliveRequest> leaseKeepAlive(
+                    StreamObserver<LeaseKeepAliveResponse> response) {
+                return new StreamObserver<>() {
+                    private int answered;
+
+                    @Override
+                    public void onNext(LeaseKeepAliveRequest request) {
+                        if (answered++ == 1_000) {
+                            response.onError(Status.DEADLINE_EXCEEDED.asRuntimeException());
+                        } else if (answered <= 1_000) {
+                            response.onNext(LeaseKeepAliveResponse.newBuilder()
+                                    .setID(request.getID())
+                                    .setTTL(request.getID() % 2)
+                                    .build());
+                        }
+                    }
+
+                    @Override
+                    public void onError(Throwable failure) {}
+
+                    @Override
+                    public void onCompleted() {
+                        if (answered <= 1_000) {
+                            response.onCompleted();
+                        }
+                    }
+                };
+            }
+        };
+        Server server = NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
+                .addService(etcd)
+                .build()
+                .start();
+        try (EtcdCluster cluster = EtcdCluster.connect(
+                EtcdSettings.of(URI.create("http://127.0.0.1:" + server.getPort())), new SimpleMeterRegistry())) {
+            List<Long> leases = LongStream.range(0, 2_100).boxed().toList();
+            assertThat(new PatientCalls(cluster, null, Duration.ZERO).keepAlive(leases))
+                    .as("alive")
+                    .hasSize(1_050)
+                    .allMatch(lease -> lease % 2 == 1);
         } finally {
             server.shutdownNow();
         }
