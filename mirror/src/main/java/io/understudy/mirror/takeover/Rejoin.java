@@ -146,6 +146,7 @@ public final class Rejoin {
             }
         }
         direction.closingFrom().close(closed);
+        direction.closingFrom().refuseKeepAlives(closed);
         Found now = from.read();
         if (now.recordRevision() != written) {
             // A forced undo that did not reach the other cluster, and has lost how to open this one.

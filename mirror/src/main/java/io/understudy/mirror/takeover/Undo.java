@@ -375,6 +375,7 @@ final class Undo {
         Closed begun = closed;
         if (how != null) {
             direction.closingFrom().close(how);
+            direction.closingFrom().refuseKeepAlives(how);
             if (begun != null && begun.way() != how.way()) {
                 var unused = direction.closingFrom().settle(begun);
             }

@@ -224,6 +224,9 @@ final class SwitchoverFaultsTest {
         assertThat(former.warnings()).as(shown).hasSize(1);
         assertThat(former.warnings().get(0)).as(shown).contains("\"/app/late\"");
         assertThat(world.source.isOpen("/app/k")).as(shown).isFalse();
+        assertThat(world.source.keepsAlive("/app/k"))
+                .as(shown + ": locks are held at the primary")
+                .isFalse();
         assertThat(world.rejoin(OPTIONS).plan()).as(shown).hasSize(3);
         assertThat(world.rejoin(OPTIONS).run().lost()).as(shown).contains("\"/app/late\"");
         assertEnds(former);
