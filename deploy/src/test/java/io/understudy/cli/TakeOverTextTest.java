@@ -11,6 +11,7 @@ import java.io.StringWriter;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -53,6 +54,31 @@ final class TakeOverTextTest {
                 .parseArgs();
         TakeOverReport report = new TakeOverReport("moved", loss, List.of(), null, Map.of(), List.of());
         assertThat(new TakeOverText(printing.output, true).report(report)).isEqualTo(expected);
+    }
+
+    /** The role has moved: the report is the only one. */
+    @ParameterizedTest
+    @CsvSource({"table", "json"})
+    void allLostKeysArePrintedIfTheyCannotBeStored(String format) {
+        StringWriter out = new StringWriter();
+        StringWriter err = new StringWriter();
+        Printing printing = new Printing();
+        var unused = new CommandLine(printing)
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setOut(new PrintWriter(out))
+                .setErr(new PrintWriter(err))
+                .parseArgs("--output=" + format);
+        List<String> lost =
+                IntStream.range(0, 1_000).mapToObj(i -> "\"/k" + i + "\"").toList();
+        TakeOverReport report = new TakeOverReport("moved", "1000 keys", lost, null, Map.of(), List.of());
+        String directory = System.setProperty("java.io.tmpdir", "/absent");
+        try {
+            assertThat(new TakeOverText(printing.output, true).report(report)).isEqualTo(3);
+        } finally {
+            System.setProperty("java.io.tmpdir", directory);
+        }
+        assertThat(out.toString()).contains("1000 keys", "/k0", "/k999");
+        assertThat(err.toString()).contains("not stored in a file: /absent");
     }
 
     @Test

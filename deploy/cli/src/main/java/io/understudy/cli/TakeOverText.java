@@ -4,7 +4,6 @@ import com.fasterxml.jackson.databind.node.NullNode;
 import io.understudy.mirror.takeover.TakeOver;
 import io.understudy.mirror.takeover.TakeOverReport;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -116,13 +115,23 @@ final class TakeOverText implements TakeOver.Steps {
     }
 
     /**
-     * Prints a report, and writes all lost keys to a file.
+     * Prints a report, and writes all lost keys to a file; prints all of them if that is not possible.
      *
      * @return the exit status, of loss unless none is proven
      */
     int report(TakeOverReport report) {
         end();
-        Path file = report.lost().isEmpty() || report.file() != null ? report.file() : stored(report.lost());
+        Path file = report.file();
+        int shown = SHOWN;
+        if (file == null && !report.lost().isEmpty()) {
+            try {
+                file = stored(report.lost());
+            } catch (IOException e) {
+                // The role has moved, and the report cannot be made again.
+                shown = report.lost().size();
+                output.note("lost keys are not stored in a file: " + e.getMessage());
+            }
+        }
         if (output.isJson()) {
             output.json(Output.cells(
                     "summary", report.summary(),
@@ -143,7 +152,7 @@ final class TakeOverText implements TakeOver.Steps {
             List<String> lines = new ArrayList<>(List.of(report.summary()));
             report.facts().forEach((name, value) -> lines.add("  " + name + ": " + value));
             lines.add("Loss: " + report.loss());
-            report.lost().stream().limit(SHOWN).forEach(key -> lines.add("  " + key));
+            report.lost().stream().limit(shown).forEach(key -> lines.add("  " + key));
             if (file != null) {
                 lines.add("  all: " + file);
             }
@@ -153,12 +162,8 @@ final class TakeOverText implements TakeOver.Steps {
         return report.isWithoutLoss() ? ExitCode.OK : WITH_LOSS;
     }
 
-    private static Path stored(List<String> lost) {
-        try {
-            Path file = Files.createTempFile("understudy-lost-keys-", ".txt");
-            return Files.write(file, lost);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+    private static Path stored(List<String> lost) throws IOException {
+        Path directory = Path.of(System.getProperty("java.io.tmpdir"));
+        return Files.write(Files.createTempFile(directory, "understudy-lost-keys-", ".txt"), lost);
     }
 }
