@@ -456,6 +456,13 @@ class RefusalsTest {
                 .endsWith("promote m4", "remove m2 permanently");
     }
 
+    /** A confirmation and the turn may take minutes. */
+    @Test
+    void aVoterThatIsBackSinceItWasFoundDeadStaysUntilItsSuccessorVotes() {
+        assertThat(steps(new ReplaceMember(new MemberId(3), FactsFixture.place(4), true, true), THREE))
+                .endsWith("promote m4", "remove m3 permanently");
+    }
+
     @Test
     void aVoterThatIsSlowForAMomentStaysUntilItsSuccessorVotes() {
         ClusterFacts joined = FactsFixture.withLearner(FactsFixture.voters(true, true, false), true, 0);

@@ -252,6 +252,35 @@ final class RunnerTest {
         assertThat(orders).containsExactly("stop m2", "start m2");
     }
 
+    @Test
+    void aMemberThatRecoversAfterThePlanIsNotRemovedFirst() throws Exception {
+        List<String> requests = new ArrayList<>();
+        Membership membership = new Moves() {
+            @Override
+            public MemberId addLearner(List<URI> peerUrls) {
+                requests.add("add");
+                throw new IllegalStateException("machine is broken");
+            }
+
+            @Override
+            public void remove(MemberId member) {
+                requests.add("remove " + member);
+            }
+        };
+        Goal goal = new ReplaceMember(new MemberId(3), FactsFixture.place(4), true, true);
+        Plan.Steps agreed = (Plan.Steps) goal.plan(FactsFixture.voters(true, true, false));
+        Runner runner = new Runner(
+                patience -> FactsFixture.voters(true, true, true),
+                new StepWork(membership, new NoMachines()),
+                OperationTimeouts.DEFAULT,
+                RunListener.NONE);
+
+        Outcome outcome = runner.run(goal, agreed.steps());
+
+        assertThat(outcome).isInstanceOf(Outcome.Failed.class);
+        assertThat(requests).containsExactly("add");
+    }
+
     /** Else the next change is refused until someone removes it. */
     @Test
     void anAbortedAddLeavesNoLearner() throws Exception {

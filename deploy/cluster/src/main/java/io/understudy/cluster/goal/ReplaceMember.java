@@ -30,7 +30,8 @@ public record ReplaceMember(MemberId old, MemberSpec successor, boolean isToVote
     public Next after(ClusterFacts facts) {
         RemoveMember departure = new RemoveMember(old);
         Optional<MemberFacts> listed = facts.member(old);
-        if (isOldLost && listed.isPresent()) {
+        // It may be back since it was found dead.
+        if (isOldLost && listed.filter(found -> !found.isHealthy()).isPresent()) {
             return departure.after(facts);
         }
         Next arriving = arrival().after(facts);
