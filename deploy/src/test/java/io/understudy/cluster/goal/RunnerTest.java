@@ -25,6 +25,7 @@ import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
 import java.net.URI;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -321,6 +322,92 @@ final class RunnerTest {
             assertThat(failed.isUndone()).isTrue();
             assertThat(failed.why()).isEqualTo("interrupted; it was removed again");
         });
+    }
+
+    /** As after a suspend of this process: the deadline has passed, and the learner serves. */
+    @Test
+    void aStepIsObservedOnceMoreAfterItsDeadline() throws Exception {
+        Addition addition = new Addition(true);
+
+        Outcome outcome = addition.runner((step, facts) -> Runner.Permission.GRANTED)
+                .run(new AddMember(FactsFixture.place(99), false));
+
+        assertThat(outcome).isInstanceOf(Outcome.Reached.class);
+    }
+
+    /** A supervisor may have removed a voter that the learner is to replace. */
+    @Test
+    void nothingIsUndoneWithoutTheRightToChangeTheCluster() throws Exception {
+        Addition addition = new Addition(false);
+        Runner runner = addition.runner((step, facts) -> new Runner.Permission(
+                addition.isStarted ? Optional.of("the lease has expired") : Optional.empty(), false));
+
+        Outcome outcome = runner.run(new AddMember(FactsFixture.place(99), false));
+        Outcome aborted = runner.abort();
+
+        assertThat(addition.listed).hasSize(4);
+        assertThat(outcome).isInstanceOfSatisfying(Outcome.Failed.class, failed -> {
+            assertThat(failed.isUndone()).isFalse();
+            assertThat(failed.why())
+                    .startsWith("timeout after 0 s")
+                    .endsWith("; it is still a member: the lease has expired; run the command again");
+        });
+        assertThat(aborted)
+                .isEqualTo(new Outcome.Failed(
+                        "interrupted; it is still a member: the lease has expired; run the command again", false));
+    }
+
+    /** A learner that is added, and has no time to start. */
+    private final class Addition extends NoMachines {
+        private final List<MemberFacts> listed = new ArrayList<>(facts().members());
+        private final boolean serves;
+        private boolean isStarted;
+
+        Addition(boolean serves) {
+            this.serves = serves;
+        }
+
+        @Override
+        public void join(MemberSpec member, String initialCluster) {
+            isStarted = true;
+            if (serves) {
+                listed.set(
+                        3,
+                        FactsFixture.member(
+                                99,
+                                Role.LEARNER,
+                                Optional.of(
+                                        FactsFixture.answer(Optional.of(leader), FactsFixture.LEADER_INDEX, true))));
+            }
+        }
+
+        @Override
+        public Optional<Boolean> isRunning(MemberSpec member) {
+            return Optional.of(isStarted);
+        }
+
+        Runner runner(Runner.Permit permit) {
+            Membership membership = new Moves() {
+                @Override
+                public MemberId addLearner(List<URI> peerUrls) {
+                    listed.add(FactsFixture.withNeverStarted(facts(), Role.LEARNER, peerUrls.get(0))
+                            .members()
+                            .get(3));
+                    return listed.get(3).id();
+                }
+
+                @Override
+                public void remove(MemberId member) {
+                    listed.removeIf(each -> each.id().equals(member));
+                }
+            };
+            return new Runner(
+                    patience -> new ClusterFacts(new ClusterId(7), listed, true, List.of(), FactsFixture.STARTED),
+                    new StepWork(membership, this),
+                    OperationTimeouts.DEFAULT.withStart(Duration.ZERO),
+                    RunListener.NONE,
+                    permit);
+        }
     }
 
     private Outcome run(Goal goal) throws InterruptedException {

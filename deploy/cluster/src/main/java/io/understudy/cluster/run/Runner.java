@@ -92,12 +92,12 @@ public final class Runner {
         this(observer, work, patience, listener, (step, facts) -> Permission.GRANTED);
     }
 
-    /** @param permit required for each step */
+    /** @param permit required for each step, and for each attempt to undo one */
     public Runner(
             ClusterObserver observer, StepWork work, OperationTimeouts patience, RunListener listener, Permit permit) {
         this.observer = observer;
         this.work = work;
-        this.rollback = new Rollback(observer, work, patience);
+        this.rollback = new Rollback(observer, work, patience, permit);
         this.patience = patience;
         this.listener = listener;
         this.permit = permit;
@@ -330,11 +330,13 @@ public final class Runner {
         private final ClusterObserver observer;
         private final StepWork work;
         private final OperationTimeouts patience;
+        private final Permit permit;
 
-        Rollback(ClusterObserver observer, StepWork work, OperationTimeouts patience) {
+        Rollback(ClusterObserver observer, StepWork work, OperationTimeouts patience, Permit permit) {
             this.observer = observer;
             this.work = work;
             this.patience = patience;
+            this.permit = permit;
         }
 
         /** Removes the member of the step. Returns why it could not be removed; empty if it was. */
@@ -352,7 +354,12 @@ public final class Runner {
                     if (listed.filter(MemberFacts::isVoter).isPresent()) {
                         return Optional.of("it is already a voting member");
                     }
-                    if (facts.isConfirmed()) {
+                    // Others may have relied on the learner since this run lost the right to change the cluster.
+                    Permission permission = permit.check(step, facts);
+                    if (permission.denial().isPresent()) {
+                        return Optional.of(permission.denial().get() + "; run the command again");
+                    }
+                    if (facts.isConfirmed() && !permission.isNew()) {
                         if (step instanceof Step.Join join) {
                             work.stopJoining(join, facts);
                         }

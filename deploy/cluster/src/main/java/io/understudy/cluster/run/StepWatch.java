@@ -46,9 +46,12 @@ final class StepWatch {
         Deadline good = Deadline.in(Duration.ZERO);
         boolean isComing = false;
         Deadline idle = Deadline.in(EtcdMembership.IDLE);
-        while (!deadline.isOver()) {
+        boolean isOver;
+        do {
+            // Observed once more after the deadline, as after a suspend: it may have passed between two observations.
+            isOver = deadline.isOver();
             try {
-                if (now == null || good.isOver() || !isComing) {
+                if (now == null || good.isOver() || !isComing || isOver) {
                     now = observer.observe(patience.look());
                     good = Deadline.in(WHILE_DATA_COMES);
                 }
@@ -59,6 +62,7 @@ final class StepWatch {
                 boolean isNearer = progress.moved(now);
                 if (isNearer) {
                     deadline = Deadline.in(allowed);
+                    isOver = false;
                 }
                 isComing = isNearer && starting(step).isPresent();
             } catch (UnobservableException e) {
@@ -76,8 +80,10 @@ final class StepWatch {
                 work.appendEntry();
                 idle = Deadline.in(EtcdMembership.IDLE);
             }
-            deadline.pause(patience.between(System.nanoTime() - beganNanos));
-        }
+            if (!isOver) {
+                deadline.pause(patience.between(System.nanoTime() - beganNanos));
+            }
+        } while (!isOver);
         throw new StepFailedException("timeout after " + allowed.toSeconds() + " s (" + step.text() + "); "
                 + progress.text().orElse(seen)
                 + starting(step).map(work::endOfLog).orElse(""));

@@ -17,7 +17,9 @@ import io.understudy.cluster.shape.Shape;
 import io.understudy.cluster.shape.SupervisorSettings;
 import io.understudy.cluster.supervise.Event.Outcome;
 import io.understudy.cluster.supervise.elect.Candidacy;
+import io.understudy.cluster.supervise.elect.ClockTime;
 import io.understudy.cluster.supervise.elect.PauseNotAcknowledgedException;
+import io.understudy.cluster.supervise.elect.SteadyClock;
 import io.understudy.cluster.supervise.rule.Decision;
 import io.understudy.cluster.supervise.rule.History;
 import io.understudy.cluster.supervise.rule.Place;
@@ -212,7 +214,7 @@ final class Supervisor implements AutoCloseable {
             if (!orders.areUnderWay(clock.instant())) {
                 candidacy.betweenSteps();
             }
-            ObservationTime at = clock.now();
+            ClockTime at = clock.now();
             // A glance reads no membership and makes no linearizable read, so no change is based on it.
             Optional<ClusterFacts> glance =
                     decided instanceof Decision.Settled ? observer.glance(settings.patience()) : Optional.empty();
@@ -283,7 +285,7 @@ final class Supervisor implements AutoCloseable {
         }
     }
 
-    private Situation situation(ClusterFacts now, ObservationTime at, List<Place> places) {
+    private Situation situation(ClusterFacts now, ClockTime at, List<Place> places) {
         history = history.after(now, at.steady(), places, limits, settings.pace());
         Situation situation = new Situation(now, history, places, shape, limits);
         seen = Optional.of(situation);
@@ -295,7 +297,7 @@ final class Supervisor implements AutoCloseable {
         return situation;
     }
 
-    private boolean act(Decision.Change change, Situation situation, ObservationTime at) throws InterruptedException {
+    private boolean act(Decision.Change change, Situation situation, ClockTime at) throws InterruptedException {
         if (paused().isPresent()) {
             return record(change, Outcome.PAUSED, paused().orElse(""));
         }

@@ -43,13 +43,17 @@ public final class Turn implements AutoCloseable {
     private final long lease;
     private final CountDownLatch closed = new CountDownLatch(1);
     private final Thread thread = new Thread(this::run, "turn");
-    /** End of the right unless renewed, by {@link System#nanoTime}. */
-    private volatile long heldUntil;
+    private final SteadyClock clock;
+    /** Time of the last request that renewed the lease. */
+    private volatile ClockTime renewedAt;
 
-    private Turn(SupervisorStore store, long lease, long requestedAt) {
+    private volatile boolean isExpired;
+
+    private Turn(SupervisorStore store, long lease, SteadyClock clock, ClockTime requestedAt) {
         this.store = store;
         this.lease = lease;
-        this.heldUntil = requestedAt + TTL.toNanos();
+        this.clock = clock;
+        this.renewedAt = requestedAt;
         thread.setDaemon(true);
     }
 
@@ -66,8 +70,9 @@ public final class Turn implements AutoCloseable {
             throws InterruptedException {
         SupervisorStore store = new SupervisorStore(connections, endpoints, REQUEST);
         try {
-            long requestedAt = System.nanoTime();
-            Turn turn = new Turn(store, store.grant(TTL), requestedAt);
+            SteadyClock clock = new SteadyClock();
+            ClockTime requestedAt = clock.now();
+            Turn turn = new Turn(store, store.grant(TTL), clock, requestedAt);
             turn.thread.start();
             try {
                 turn.awaitSupervisor(turn.awaitOthers(holder, waiting), waiting);
@@ -141,7 +146,10 @@ public final class Turn implements AutoCloseable {
 
     /** Returns why the right is lost, after which no step may begin. Empty while it is held. */
     public Optional<String> lost() {
-        return heldUntil - System.nanoTime() > 0
+        if (isExpired) {
+            return Optional.of("the lease of this command has expired, so supervisors may act again");
+        }
+        return renewedAt.until(clock.now()).compareTo(TTL) < 0
                 ? Optional.empty()
                 : Optional.of("cannot renew the lease of this command for " + TTL.toSeconds()
                         + " s, so supervisors may act again");
@@ -159,11 +167,13 @@ public final class Turn implements AutoCloseable {
     }
 
     private void keepAlive() throws InterruptedException {
-        long requestedAt = System.nanoTime();
+        ClockTime requestedAt = clock.now();
         try {
-            if (lost().isEmpty() && store.keepAlive(lease)) {
-                heldUntil = requestedAt + TTL.toNanos();
+            if (lost().isPresent()) {
+                return;
             }
+            isExpired = !store.keepAlive(lease);
+            renewedAt = requestedAt;
         } catch (SupervisorStore.FailedException e) {
             LOG.atInfo().addKeyValue("cause", e.getMessage()).log("lease renewal failed; retrying");
         }

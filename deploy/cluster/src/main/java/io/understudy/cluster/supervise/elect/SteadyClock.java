@@ -1,10 +1,10 @@
-package io.understudy.cluster.supervise;
+package io.understudy.cluster.supervise.elect;
 
 import java.time.Instant;
 import java.time.InstantSource;
 
 /** A clock that starts at the time of day and is never set. Thread-safe. */
-final class SteadyClock implements InstantSource {
+public final class SteadyClock implements InstantSource {
 
     private final Instant began = Instant.now();
     private final long beganNanos = System.nanoTime();
@@ -14,7 +14,7 @@ final class SteadyClock implements InstantSource {
         return began.plusNanos(System.nanoTime() - beganNanos);
     }
 
-    ObservationTime now() {
-        return new ObservationTime(instant(), Instant.now());
+    public ClockTime now() {
+        return new ClockTime(instant(), Instant.now());
     }
 }

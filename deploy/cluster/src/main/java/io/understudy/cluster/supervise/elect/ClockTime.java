@@ -1,18 +1,18 @@
-package io.understudy.cluster.supervise;
+package io.understudy.cluster.supervise.elect;
 
 import java.time.Duration;
 import java.time.Instant;
 
 /**
- * Start of an observation by two clocks. The steady one is never set, but may stop while the machine is suspended.
+ * A time by two clocks. The steady one is never set, but may stop while the machine is suspended.
  *
  * @param steady by {@link SteadyClock}
  * @param wall the time of day
  */
-record ObservationTime(Instant steady, Instant wall) {
+public record ClockTime(Instant steady, Instant wall) {
 
     /** Returns the elapsed time, by the clock with the larger value. */
-    Duration until(ObservationTime later) {
+    public Duration until(ClockTime later) {
         Duration steadily = Duration.between(steady, later.steady);
         Duration byDay = Duration.between(wall, later.wall);
         return steadily.compareTo(byDay) > 0 ? steadily : byDay;
