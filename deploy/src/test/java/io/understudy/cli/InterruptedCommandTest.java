@@ -361,6 +361,22 @@ final class InterruptedCommandTest {
         assertThat(result.end()).as("%s", result).isEqualTo(End.REACHED);
     }
 
+    /** The successor has its own data, which are good. */
+    @Test
+    void dataOfARemovedMemberAreNotMovedToAMember() throws InterruptedException {
+        MemoryCluster cluster = cluster(3);
+        cluster.addStandby("m4");
+        cluster.remove("m4");
+        MemoryCluster stopped = cluster.copy();
+        stopped.end("m2");
+        for (MemoryCluster each : List.of(cluster, stopped)) {
+            Result result = run(replace("m4", "m2", true), each, PATIENCE);
+            assertThat(result.end()).as("%s", result).isEqualTo(End.REFUSED);
+            assertThat(result.text()).contains("m4 is not a member, and its data are not those of m2");
+            assertThat(each.effects()).isEmpty();
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"3: add", "3: remove the leader", "3: migrate the leader", "3: repair NOSPACE"})
     void aRequestThatWasNotSentIsRepeated(String name) throws InterruptedException {

@@ -224,6 +224,12 @@ final class MemoryCluster implements ClusterObserver, Membership, Machines {
         settle();
     }
 
+    /** The member is removed; its data stay. */
+    void remove(String name) {
+        members.remove(id(name).value());
+        settle();
+    }
+
     /** The process of the member runs without responses. */
     void silence(String name) {
         places.computeIfPresent(name, (key, place) -> place.silent());

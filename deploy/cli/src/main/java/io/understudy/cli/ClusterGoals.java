@@ -8,6 +8,7 @@ import io.understudy.cluster.goal.RepairCluster;
 import io.understudy.cluster.goal.ReplaceMember;
 import io.understudy.cluster.goal.Roll;
 import io.understudy.cluster.goal.Scale;
+import io.understudy.cluster.machine.DataOwner;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.membership.Hashes;
 import io.understudy.cluster.observe.ClusterFacts;
@@ -95,8 +96,15 @@ final class ClusterGoals {
         if (replacement.isMigrated) {
             // After the move the member has the name of its successor.
             MemberFacts found = old.orElseGet(() -> seen.member(successor));
-            String from = old.map(MemberFacts::label).orElse(member);
-            return new MigrateMember(found.id(), seen.place(from, List.of(), List.of()), to);
+            MemberSpec from = seen.place(old.map(MemberFacts::label).orElse(member), List.of(), List.of());
+            if (old.isEmpty()
+                    && !seen.work().mayMove(from, to, new DataOwner(seen.facts().cluster(), found.id()))) {
+                return refusal(
+                        "replaced-is-member",
+                        member + " is not a member, and its data are not those of " + successor,
+                        "Check the names (understudy cluster status)");
+            }
+            return new MigrateMember(found.id(), from, to);
         }
         if (member.equals(successor)) {
             throw seen.usageError("both members have the name " + member

@@ -3,6 +3,7 @@ package io.understudy.cluster.goal;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.understudy.cluster.machine.DataOwner;
 import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.machine.Machines;
 import io.understudy.cluster.machine.ManualMachines;
@@ -27,7 +28,9 @@ import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
@@ -322,6 +325,38 @@ final class RunnerTest {
             assertThat(failed.isUndone()).isTrue();
             assertThat(failed.why()).isEqualTo("interrupted; it was removed again");
         });
+    }
+
+    /** Such as a wrong dataDirectory: etcd would start with them as another member. */
+    @Test
+    void aMemberIsNotStartedWithDataOfAnother() {
+        Map<String, DataOwner> owners = new HashMap<>();
+        StepWork work = new StepWork(new Moves(), new NoMachines() {
+            @Override
+            public Optional<DataOwner> owner(MemberSpec member) {
+                return Optional.ofNullable(owners.get(member.name()));
+            }
+        });
+        MemberSpec place = FactsFixture.place(2);
+        Step migrate = new Step.Migrate(FactsFixture.place(4), place, TWO);
+        for (Step step : List.of(new Step.Start(place), new Step.Restart(place, TWO), migrate)) {
+            owners.put("m2", new DataOwner(new ClusterId(9), TWO));
+            assertThat(work.obstacle(step, facts())).hasValueSatisfying(refusal -> assertThat(refusal.toString())
+                    .isEqualTo("data-directory-free: the data directory of m2 has data of member 2 of cluster 9, not of"
+                            + " m2 of cluster 7. Correct machines.m2.dataDirectory; if the data of m2 are lost, remove"
+                            + " it and add it again"));
+            assertThatThrownBy(() -> work.begin(step, facts())).hasMessageStartingWith("data-directory-free");
+            owners.put("m2", new DataOwner(new ClusterId(7), ONE));
+            assertThat(work.obstacle(step, facts()))
+                    .hasValueSatisfying(refusal -> assertThat(refusal.why()).contains("of member 1 of cluster 7"));
+            owners.put("m2", new DataOwner(new ClusterId(7), TWO));
+            assertThat(work.obstacle(step, facts())).isEmpty();
+        }
+        owners.put("m4", new DataOwner(new ClusterId(7), new MemberId(4)));
+        assertThat(work.obstacle(migrate, facts()))
+                .as("those of a removed member")
+                .hasValueSatisfying(
+                        refusal -> assertThat(refusal.why()).contains("directory of m4 has data of member 4"));
     }
 
     /** As after a suspend of this process: the deadline has passed, and the learner serves. */

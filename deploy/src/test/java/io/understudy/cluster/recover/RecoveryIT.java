@@ -375,6 +375,24 @@ final class RecoveryIT {
     }
 
     @Test
+    @Tag("verify")
+    void aMemberWithDataOfAnotherClusterIsNotStarted() throws IOException {
+        found(3, 1);
+        MemberSpec other = machines.get(3).member();
+        here.found(other, MemberSpec.initialCluster(List.of(other)), "other");
+        await().atMost(PATIENCE).until(() -> here.owner(other).isPresent());
+        here.stop(other);
+        wipe(2);
+        Files.move(machines.get(3).dataDirectory(), machines.get(2).dataDirectory());
+
+        assertThat(recovery(step -> true).run(Set.of())).isTrue();
+
+        assertThat(here.isRunning(machines.get(2).member())).contains(false);
+        assertThat(printed)
+                .anyMatch(line -> line.startsWith("m3 has data of another cluster or member and is left alone"));
+    }
+
+    @Test
     void aLostMemberDoesNotJoinAgainDuringAnAlarm() throws Exception {
         found(3, 0);
         put("before", "acknowledged", 0);

@@ -24,7 +24,7 @@ public record MigrateMember(MemberId member, MemberSpec from, MemberSpec to) imp
         MemberFacts found = listed.get();
         Optional<Step> handOver = Leadership.away(facts, found);
         if (found.name().equals(to.name()) && found.isHealthy() && isAt(found)) {
-            return new Next.Reached(to.name() + " serves with the data of " + from.name());
+            return new Next.Reached(to.name() + " serves with the data of member " + member);
         }
         if (handOver.isPresent()) {
             return new Next.Do(handOver.get());

@@ -53,6 +53,10 @@ final class SystemdControl implements ProcessControl {
 
     @Override
     public void run(MachineSettings machine, EtcdFlags flags) {
+        // The unit would start with other data than those that were checked.
+        programFailure(machine).ifPresent(why -> {
+            throw new IllegalStateException(why);
+        });
         AtomicFile.write(machine.environmentFile(), String.join("\n", flags.variables()) + "\n");
         resetFailed(machine);
         var unused = systemctl("start", "--no-block", machine.unit());

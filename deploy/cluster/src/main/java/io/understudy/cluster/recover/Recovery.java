@@ -10,7 +10,6 @@ import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.run.LogExplanation;
 import io.understudy.local.process.Waiting;
-import io.understudy.vocabulary.ClusterId;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
@@ -358,7 +357,7 @@ public final class Recovery {
      */
     private boolean grow(ClusterFacts facts) {
         List<Remains> stopped = survey.remains(Optional.of(facts)).stream()
-                .filter(each -> each.isStopped() && facts.named(each.name()).isPresent())
+                .filter(each -> each.isStopped() && facts.named(each.name()).isPresent() && !each.isForeignTo(facts))
                 .toList();
         List<String> names = stopped.stream().map(Remains::name).toList();
         if (!stopped.isEmpty()
@@ -392,13 +391,11 @@ public final class Recovery {
                 learners.finish(each);
             }
         }
-        ClusterId cluster = now.cluster();
-        survey.remains(Optional.of(now)).stream()
-                .filter(each -> each.stored()
-                        .filter(data -> !data.isEmpty() && data.log().cluster() != cluster.value())
-                        .isPresent())
+        ClusterFacts last = now;
+        survey.remains(Optional.of(last)).stream()
+                .filter(each -> each.isForeignTo(last))
                 .forEach(each -> operator.print(
-                        each.name() + " has data of another cluster and is left alone: it " + each.state()));
+                        each.name() + " has data of another cluster or member and is left alone: it " + each.state()));
         operator.print("the cluster has a quorum, nothing more to recover: " + now.quorum());
         LOG.atInfo()
                 .addKeyValue("cluster_id", now.cluster())

@@ -1,6 +1,7 @@
 package io.understudy.cluster.recover;
 
 import io.understudy.cluster.machine.MachineSettings;
+import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.etcd.Role;
 import java.util.List;
@@ -62,6 +63,17 @@ record Remains(
     /** Whether it is a member with data that does not run. */
     boolean isStopped() {
         return hasData.orElse(false) && !isRunning.orElse(true) && role.isPresent() && hasLog();
+    }
+
+    /** Whether its data are of another cluster, or of another member than the listed one. */
+    boolean isForeignTo(ClusterFacts facts) {
+        return stored.filter(data -> !data.isEmpty())
+                .map(Stored::log)
+                .filter(log -> log.cluster() != facts.cluster().value()
+                        || facts.named(name())
+                                .filter(member -> member.id().value() != log.member())
+                                .isPresent())
+                .isPresent();
     }
 
     /** Whether its restart may restore the quorum. */

@@ -142,11 +142,47 @@ public final class StepWork {
                         + (isByFlag ? "--program" : "machines." + member.name() + ".program"));
     }
 
+    private Optional<Refusal> foreignData(Step step, ClusterFacts facts) {
+        return dataInUse(step, facts).or(() -> otherData(step, facts));
+    }
+
+    /** Rejects a start with data of another member. etcd itself rejects unreadable ones. */
+    private Optional<Refusal> otherData(Step step, ClusterFacts facts) {
+        if (!(step instanceof Step.Start || step instanceof Step.Restart || step instanceof Step.Migrate)) {
+            return Optional.empty();
+        }
+        MemberSpec place = step.place()
+                .filter(from ->
+                        !(step instanceof Step.Migrate) || machines.owner(from).isPresent())
+                .orElseGet(() -> ((Step.Migrate) step).to());
+        return machines.owner(place)
+                .filter(owner -> !owner.cluster().equals(facts.cluster())
+                        || facts.member(owner.member())
+                                .filter(member -> step.subject()
+                                        .map(member.id()::equals)
+                                        .orElseGet(() -> member.name().equals(place.name()) || isAt(member, place)))
+                                .isEmpty())
+                .map(owner -> new Refusal(
+                        "data-directory-free",
+                        "the data directory of " + place.name() + " has data of " + owner + ", not of " + place.name()
+                                + " of cluster " + facts.cluster(),
+                        "Correct machines." + place.name() + ".dataDirectory; if the data of " + place.name()
+                                + " are lost, remove it and add it again"));
+    }
+
+    /** Whether a move between the places is one of the member: its data are at the first, or else at the second. */
+    public boolean mayMove(MemberSpec from, MemberSpec to, DataOwner member) {
+        return machines.owner(from)
+                .or(() -> machines.owner(to))
+                .filter(owner -> !owner.equals(member))
+                .isEmpty();
+    }
+
     /**
      * Rejects a data directory in use by a member that the step does not concern. Data of a removed member of this
      * cluster is no obstacle.
      */
-    private Optional<Refusal> foreignData(Step step, ClusterFacts facts) {
+    private Optional<Refusal> dataInUse(Step step, ClusterFacts facts) {
         Optional<MemberSpec> place = step.place();
         if (place.isEmpty() || !machines.isInUse(place.get())) {
             return Optional.empty();
