@@ -377,6 +377,21 @@ final class InterruptedCommandTest {
         }
     }
 
+    /** The default of shape.voters is not the size of this cluster. */
+    @Test
+    void withoutADeclaredShapeAVotingMemberIsMissingOrNot() throws InterruptedException {
+        MemoryCluster cluster = cluster(5);
+        cluster.undeclare();
+        cluster.remove("m5");
+        MemoryCluster resumed = cluster.copy();
+
+        Result result = run(replace("m3", "m4", false), cluster, PATIENCE);
+
+        assertThat(result.end()).as("%s after %s", result, cluster.effects()).isEqualTo(End.REFUSED);
+        assertThat(cluster.effects()).isEmpty();
+        assertThat(run(replace("m5", "m6", false), resumed, PATIENCE).end()).isEqualTo(End.REACHED);
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"3: add", "3: remove the leader", "3: migrate the leader", "3: repair NOSPACE"})
     void aRequestThatWasNotSentIsRepeated(String name) throws InterruptedException {
@@ -481,11 +496,10 @@ final class InterruptedCommandTest {
 
         static Connected to(MemoryCluster cluster) {
             Flags flags = new Flags();
-            List<String> arguments = new ArrayList<>(List.of(
-                    "--take-over",
-                    "--yes",
-                    "--endpoints=http://127.0.0.1:1",
-                    "--set=shape.voters=" + cluster.declared()));
+            List<String> arguments = new ArrayList<>(List.of("--take-over", "--yes", "--endpoints=http://127.0.0.1:1"));
+            if (cluster.declared() > 0) {
+                arguments.add("--set=shape.voters=" + cluster.declared());
+            }
             for (int number = 1; number <= cluster.places().size(); number++) {
                 String key = "--set=machines.m" + number + ".";
                 arguments.add(key + "peerUrls="

@@ -183,7 +183,12 @@ final class MemoryCluster implements ClusterObserver, Membership, Machines {
         starts = other.starts;
     }
 
-    /** Returns the declared number of voting members. */
+    /** The configuration has no {@code shape.voters}. */
+    void undeclare() {
+        declared = 0;
+    }
+
+    /** Returns the declared number of voting members; 0 without a declaration. */
     int declared() {
         return declared;
     }

@@ -204,6 +204,7 @@ final class SecretsIT {
     private String supervisor() {
         return """
                 cluster: {endpoints: '%s', user: root, passwordFile: '%s'}
+                shape: {voters: 1}
                 supervisor: {listen: '127.0.0.1:%d'}
                 """.formatted(cluster.clientUrls().get(0), wrong, ports.get(3));
     }

@@ -324,18 +324,21 @@ class ClusterChange implements AutoCloseable {
                         ", ", facts.members().stream().map(MemberFacts::label).toList()));
     }
 
-    /** Whether voting members exceed the configured number, as while a healthy one is replaced. */
+    /** Whether voting members exceed the declared number, as while a healthy one is replaced. */
     boolean hasExtraVoter() {
         int voters = facts.voters().size();
-        return !places().isEmpty()
+        return cluster.settings().isShapeDeclared()
+                && !places().isEmpty()
                 && voters % 2 == 0
                 && voters > cluster.settings().shape().voters();
     }
 
-    /** Whether a declared voting member is missing, as after removal of a failed one. */
+    /** Whether a voting member is missing, as after removal of a failed one. Without a declaration, by an even number. */
     boolean lacksVoter() {
         int voters = facts.voters().size();
-        return voters % 2 == 0 && voters < cluster.settings().shape().voters();
+        return voters % 2 == 0
+                && (!cluster.settings().isShapeDeclared()
+                        || voters < cluster.settings().shape().voters());
     }
 
     /** Returns the declared voting members that have machines; 0 without a declaration. */

@@ -23,6 +23,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** {@code understudy cluster supervise}: keeps a cluster in its declared shape until SIGTERM or SIGINT. */
@@ -52,6 +53,13 @@ final class SuperviseCommand implements Callable<Integer> {
 
     private SupervisorProcess start(Path file) throws Exception {
         ClusterSettings settings = ClusterSettings.load(file, System.getenv(), configuration.values);
+        // Voting members in excess of the default would be removed.
+        if (!settings.isShapeDeclared()) {
+            throw new ParameterException(
+                    spec.commandLine(),
+                    "shape.voters is missing in " + file
+                            + "; a supervisor needs the number of voting members: an odd number from 1 to 7");
+        }
         ConfiguredMachines machines = ConfiguredMachines.of(
                 settings.machines(),
                 () -> EtcdBinaries.find().etcd(),

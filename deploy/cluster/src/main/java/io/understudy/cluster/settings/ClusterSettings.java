@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * @param shape the declared members
  * @param limits conditions of changes
  * @param endpointsByHand whether flags name the endpoints
- * @param isShapeDeclared whether the file has a setting of the shape
+ * @param isShapeDeclared whether the configuration has {@code shape.voters}
  */
 public record ClusterSettings(
         EtcdSettings cluster,
@@ -93,7 +93,9 @@ public record ClusterSettings(
                 all.at(SUPERVISOR).bind(SupervisorSettings.class),
                 all.at(SNAPSHOTS).bind(SnapshotSettings.class),
                 flags.containsKey(CLUSTER + ".endpoints"),
-                Binder.rows(Shape.class).stream().anyMatch(all.at(SHAPE)::isGiven));
+                Binder.rows(Shape.class).stream()
+                        .filter(row -> row.key().equals("voters"))
+                        .anyMatch(all.at(SHAPE)::isGiven));
     }
 
     /** Rejects members that share anything that must be unique, such as a data directory. */
