@@ -151,6 +151,9 @@ final class InterruptedCommandTest {
         String first = voters + ": ";
         MemoryCluster standby = cluster(voters);
         standby.addStandby(next);
+        MemoryCluster lostStandby = standby.copy();
+        lostStandby.end(next);
+        String spare = "m" + (voters + 2);
         return Stream.of(
                 of(first + "add", cluster(voters), seen -> new AddMember(place(seen, next), true), remove(next)),
                 of(
@@ -172,6 +175,8 @@ final class InterruptedCommandTest {
                         cluster(voters),
                         replace(cluster(voters).id(last).toString(), last, false)),
                 of(first + "replace by a standby", standby, replace(last, next, false)),
+                of(first + "replace a standby", standby, replace(next, spare, false)),
+                of(first + "replace a stopped standby", lostStandby, replace(next, spare, false)),
                 of(
                         first + "promote",
                         standby,

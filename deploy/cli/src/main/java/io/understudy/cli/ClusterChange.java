@@ -341,6 +341,25 @@ class ClusterChange implements AutoCloseable {
                         || voters < cluster.settings().shape().voters());
     }
 
+    /** Whether learners exceed the declared number, as while one is replaced. */
+    boolean hasExtraLearner() {
+        ClusterSettings settings = cluster.settings();
+        return settings.isShapeDeclared()
+                && facts.learners().size() > settings.shape().learners();
+    }
+
+    /** Whether a declared learner is missing, as after removal of a failed one. */
+    boolean lacksLearner() {
+        ClusterSettings settings = cluster.settings();
+        return settings.isShapeDeclared()
+                && facts.learners().size() < settings.shape().learners();
+    }
+
+    /** Whether it is no declared read replica. */
+    boolean mayVote(String name) {
+        return cluster.settings().shape().mayPromote(name);
+    }
+
     /** Returns the declared voting members that have machines; 0 without a declaration. */
     int declaredVoters() {
         ClusterSettings settings = cluster.settings();

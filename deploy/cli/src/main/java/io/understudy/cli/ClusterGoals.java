@@ -116,9 +116,9 @@ final class ClusterGoals {
         }
         boolean isToVote = old.get().isVoter();
         boolean isTaken = present.filter(each -> !each.id().equals(old.get().id()))
-                .filter(each -> each.isVoter() || !isToVote)
+                .filter(each -> each.isVoter() || (!isToVote && each.hasStarted()))
                 .isPresent();
-        if (isTaken && !(isToVote && seen.hasExtraVoter())) {
+        if (isTaken && !(isToVote ? seen.hasExtraVoter() : seen.hasExtraLearner())) {
             return refusal(
                     "replacement-is-new",
                     successor + " is a member already, so " + member + " would be removed and not replaced",
@@ -135,18 +135,22 @@ final class ClusterGoals {
         return member.matches("[0-9a-f]{12,16}");
     }
 
-    /** Resumes an interrupted replacement: it removed the member if a voter is missing. */
+    /** Resumes an interrupted replacement: it removed the member if a voter, or else a learner, is missing. */
     private static Goal resumed(ClusterChange seen, String member, MemberSpec to, Optional<MemberFacts> present) {
         if (present.filter(MemberFacts::isVoter).isPresent()) {
             return facts -> new Plan.Done(member + " is not a member, and " + to.name() + " is a voting member");
         }
-        return seen.lacksVoter()
-                ? new AddMember(to, true)
+        boolean isLearner = !seen.mayVote(member) || !seen.mayVote(to.name());
+        if (seen.lacksVoter() && !isLearner) {
+            return new AddMember(to, true);
+        }
+        return isLearner || present.isPresent() || seen.lacksLearner()
+                ? new AddMember(to, false)
                 : refusal(
                         "replaced-is-member",
                         member + " is not a member, and no voting member is missing",
                         "Check the names (understudy cluster status); add " + to.name()
-                                + " with understudy cluster add");
+                                + " with understudy cluster add, with --promote never for a learner");
     }
 
     private static Goal refusal(String rule, String why, String wayOut) {

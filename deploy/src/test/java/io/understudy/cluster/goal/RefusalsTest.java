@@ -531,7 +531,9 @@ class RefusalsTest {
     void aChangeThatSomeoneBeganIsFinishedFirst() {
         ClusterFacts facts = FactsFixture.withNeverStarted(THREE, Role.LEARNER, FactsFixture.peer(9));
 
-        assertThat(refusal(new RemoveMember(new MemberId(2)), facts).rule()).isEqualTo("one-change-at-a-time");
+        Refusal refusal = refusal(new RemoveMember(new MemberId(2)), facts);
+        assertThat(refusal.rule()).isEqualTo("one-change-at-a-time");
+        assertThat(refusal.wayOut()).contains("--promote never for a learner");
         assertThat(steps(new AddMember(FactsFixture.place(9), false), facts)).hasSize(2);
         assertThat(steps(new RemoveMember(new MemberId(99)), facts)).containsExactly("remove 63 permanently");
     }

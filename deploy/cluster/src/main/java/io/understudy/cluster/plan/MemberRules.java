@@ -71,7 +71,7 @@ final class MemberRules {
                 "one-change-at-a-time",
                 "another change is in progress: member " + first.id() + " at " + Step.joined(first.peerUrls())
                         + " was added but never started",
-                "Complete it (understudy cluster add with the same peer URL) or undo it (understudy cluster remove "
+                "Complete it (understudy cluster add with the same peer URL, with --promote never for a learner) or undo it (understudy cluster remove "
                         + first.id() + ")"));
     }
 
