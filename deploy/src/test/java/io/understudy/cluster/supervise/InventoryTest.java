@@ -70,6 +70,7 @@ final class InventoryTest {
                     run.add(member.name());
                     return programFailure;
                 },
+                member -> Optional.empty(),
                 () -> now);
     }
 

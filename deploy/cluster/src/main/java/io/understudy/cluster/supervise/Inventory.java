@@ -1,5 +1,6 @@
 package io.understudy.cluster.supervise;
 
+import io.understudy.cluster.machine.DataOwner;
 import io.understudy.cluster.machine.MachineBusyException;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.supervise.rule.Place;
@@ -29,6 +30,7 @@ final class Inventory {
     private final List<MemberSpec> machines;
     private final Function<MemberSpec, Optional<Boolean>> isRunning;
     private final Function<MemberSpec, Optional<String>> programFailure;
+    private final Function<MemberSpec, Optional<DataOwner>> owner;
     private final InstantSource clock;
     private final Map<String, Instant> failedAt = new HashMap<>();
     private final Map<String, Instant> programRanAt = new HashMap<>();
@@ -36,15 +38,18 @@ final class Inventory {
     /**
      * @param isRunning may throw, and take a while
      * @param programFailure why no member could start; may throw, and take a while
+     * @param owner of the data; may throw, and take a while
      */
     Inventory(
             List<MemberSpec> machines,
             Function<MemberSpec, Optional<Boolean>> isRunning,
             Function<MemberSpec, Optional<String>> programFailure,
+            Function<MemberSpec, Optional<DataOwner>> owner,
             InstantSource clock) {
         this.machines = List.copyOf(machines);
         this.isRunning = isRunning;
         this.programFailure = programFailure;
+        this.owner = owner;
         this.clock = clock;
     }
 
@@ -70,7 +75,8 @@ final class Inventory {
             if (failedAt.remove(place.name()) != null) {
                 LOG.atInfo().addKeyValue("machine", place.name()).log("machine usable again");
             }
-            return new Place(place, running);
+            boolean isUnlisted = isFree && running.orElse(false);
+            return new Place(place, running, true, isUnlisted ? owner.apply(place) : Optional.empty());
         } catch (MachineBusyException e) {
             return Place.mute(place);
         } catch (RuntimeException e) {

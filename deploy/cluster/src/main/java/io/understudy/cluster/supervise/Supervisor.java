@@ -109,6 +109,7 @@ final class Supervisor implements AutoCloseable {
                 machines.places(),
                 machines::isRunning,
                 place -> machines.programFailure(place, UnaryOperator.identity()),
+                machines::owner,
                 clock);
         this.candidacy = candidacy;
         this.shape = shape;

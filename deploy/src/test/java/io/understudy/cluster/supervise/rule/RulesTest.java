@@ -314,6 +314,23 @@ final class RulesTest {
                 .anySatisfy(change -> assertThat(change.step()).isEqualTo(new Step.Retire(Simulated.spec("m1"))));
     }
 
+    /** Its supervisor was killed right after the removal. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void theProcessOfAMemberThatAnotherSupervisorRemovedIsEnded(boolean isUnreadable) {
+        Simulated cluster = settled(THREE_AND_ONE, 5, 3);
+        cluster.stall(0);
+        while (!steps(cluster).contains("Remove")) {
+            cluster.run(1);
+        }
+        cluster.forget();
+        if (isUnreadable) {
+            cluster.makeUnreadable();
+        }
+        cluster.run(120);
+        assertThat(steps(cluster).contains("Retire")).isEqualTo(!isUnreadable);
+    }
+
     @Test
     void whatWasNeverSeenAsAMemberIsLeftAlone() {
         Simulated cluster = new Simulated(THREE_AND_ONE, LIMITS, V35, 4, 3);

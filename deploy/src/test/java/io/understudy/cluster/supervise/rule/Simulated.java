@@ -2,6 +2,7 @@ package io.understudy.cluster.supervise.rule;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.understudy.cluster.machine.DataOwner;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.Measurements;
@@ -37,11 +38,13 @@ import java.util.Set;
  */
 final class Simulated {
 
+    private static final MemberId FOREIGN = new MemberId(Long.MAX_VALUE);
     private static final int BEHIND = 1_000;
     private static final int CATCH_UP = 400;
     private static final Duration TICK = Duration.ofSeconds(1);
 
     private Shape shape;
+    private boolean isUnreadable;
     private final Limits limits;
     private final EtcdVersion version;
     private final List<String> machines = new ArrayList<>();
@@ -134,7 +137,12 @@ final class Simulated {
 
     /** A process that is not of this cluster runs there. */
     void occupy(int machine) {
-        processes.put(name(machine), new MemberId(Long.MAX_VALUE));
+        processes.put(name(machine), FOREIGN);
+    }
+
+    /** No data of members are readable. */
+    void makeUnreadable() {
+        isUnreadable = true;
     }
 
     /** Its members are called otherwise than the supervisor calls their machines. */
@@ -279,7 +287,9 @@ final class Simulated {
                         ? Place.mute(spec(name))
                         : new Place(
                                 spec(name),
-                                manual.contains(name) ? Optional.empty() : Optional.of(processes.containsKey(name))))
+                                manual.contains(name) ? Optional.empty() : Optional.of(processes.containsKey(name)),
+                                true,
+                                owner(name)))
                 .toList();
         history = history.after(facts, now, places, limits, TICK);
         situation = new Situation(facts, history, places, shape, limits);
@@ -292,6 +302,12 @@ final class Simulated {
             requireReplaceable(change, places);
         }
         return last;
+    }
+
+    private Optional<DataOwner> owner(String machine) {
+        return Optional.ofNullable(processes.get(machine))
+                .filter(id -> !isUnreadable)
+                .map(id -> new DataOwner(new ClusterId(id.equals(FOREIGN) ? 2 : 1), id));
     }
 
     /** No dead voter is removed in vain: the next step follows from the same look. */

@@ -1,5 +1,6 @@
 package io.understudy.cluster.supervise.rule;
 
+import io.understudy.cluster.machine.DataOwner;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.observe.MemberFacts;
 import java.util.List;
@@ -10,17 +11,18 @@ import java.util.Optional;
  *
  * @param running whether its process runs; empty if this machine cannot see it
  * @param answers whether its state could be read and its program runs; otherwise starts are impossible
+ * @param owner of its data, if a process runs without a listed member and the data are readable
  */
-public record Place(MemberSpec spec, Optional<Boolean> running, boolean answers) {
+public record Place(MemberSpec spec, Optional<Boolean> running, boolean answers, Optional<DataOwner> owner) {
 
     /** A place with a state that could be read. */
     public Place(MemberSpec spec, Optional<Boolean> running) {
-        this(spec, running, true);
+        this(spec, running, true, Optional.empty());
     }
 
     /** A place with a state that could not be read. */
     public static Place mute(MemberSpec spec) {
-        return new Place(spec, Optional.empty(), false);
+        return new Place(spec, Optional.empty(), false, Optional.empty());
     }
 
     public String name() {

@@ -74,7 +74,7 @@ public final class Rules {
     /**
      * Stops the process of a removed member, so that another can use its machine.
      *
-     * <p>Without an observed removal, the process may be of a member under another name, or of another cluster.
+     * <p>Otherwise the process may be of a member under another name, or of another cluster.
      */
     static Optional<Decision> retire(Situation situation) {
         return situation.freePlaces().stream()

@@ -110,9 +110,14 @@ public record Situation(ClusterFacts facts, History history, List<Place> places,
                 .toList();
     }
 
-    /** Whether the machine's member of this cluster was observed to be removed. */
+    /** Whether the machine's member of this cluster was removed: that was observed, or its data have a removed ID. */
     boolean isLeft(Place place) {
-        return history.left().contains(place.name());
+        return history.left().contains(place.name())
+                || place.owner()
+                        .filter(owner -> facts.isConfirmed()
+                                && owner.cluster().equals(facts.cluster())
+                                && facts.member(owner.member()).isEmpty())
+                        .isPresent();
     }
 
     boolean isHeldOff(Place place) {
