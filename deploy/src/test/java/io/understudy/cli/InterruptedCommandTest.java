@@ -382,6 +382,27 @@ final class InterruptedCommandTest {
         }
     }
 
+    /** A supervisor only reports it then, and a failover does not use it. */
+    @Test
+    void aDeclaredReadReplicaBecomesNoVotingMember() throws InterruptedException {
+        MemoryCluster cluster = cluster(3);
+        cluster.addStandby("m4");
+        cluster.declareReplicas("m4", "m5");
+        for (Order order : List.<Order>of(
+                seen -> ClusterGoals.add(seen, place(seen, "m5"), ClusterCommand.Promote.AUTO),
+                seen -> ClusterGoals.promote(seen, "m4"),
+                replace("m3", "m4", false),
+                replace("m3", "m5", true),
+                seen -> ClusterGoals.scale(
+                        seen, 5, Map.of("m5", MemoryCluster.spec(5).peerUrls().get(0))))) {
+            Result result = run(order, cluster, PATIENCE);
+            assertThat(result.end()).as("%s", result).isEqualTo(End.REFUSED);
+            assertThat(result.text()).contains("replica-stays-learner", "is in shape.readReplicas");
+        }
+        Result added = run(seen -> ClusterGoals.add(seen, place(seen, "m5"), null), cluster, PATIENCE);
+        assertThat(added.text()).contains("m5 is a learner in sync");
+    }
+
     /** The default of shape.voters is not the size of this cluster. */
     @Test
     void withoutADeclaredShapeAVotingMemberIsMissingOrNot() throws InterruptedException {
@@ -456,7 +477,8 @@ final class InterruptedCommandTest {
         StepWork work = new StepWork(cluster, cluster);
         ClusterFacts facts = cluster.observe(Duration.ZERO);
         Connected to = connected.computeIfAbsent(
-                cluster.declared() + " of " + cluster.places().size(), unused -> Connected.to(cluster));
+                cluster.declared() + " of " + cluster.places().size() + cluster.replicas(),
+                unused -> Connected.to(cluster));
         try {
             Seen seen = new Seen(to, cluster, facts, work);
             Goal goal = order.apply(seen);
@@ -504,6 +526,9 @@ final class InterruptedCommandTest {
             List<String> arguments = new ArrayList<>(List.of("--take-over", "--yes", "--endpoints=http://127.0.0.1:1"));
             if (cluster.declared() > 0) {
                 arguments.add("--set=shape.voters=" + cluster.declared());
+            }
+            if (!cluster.replicas().isEmpty()) {
+                arguments.add("--set=shape.readReplicas=" + String.join(",", cluster.replicas()));
             }
             for (int number = 1; number <= cluster.places().size(); number++) {
                 String key = "--set=machines.m" + number + ".";

@@ -138,6 +138,7 @@ final class MemoryCluster implements ClusterObserver, Membership, Machines {
     private boolean isRolled;
     private boolean isAnyPlace;
     private int declared;
+    private List<String> replicas = List.of();
     private long compacted = 1;
     private long nextId = FIRST_ID;
     private int starts;
@@ -178,9 +179,19 @@ final class MemoryCluster implements ClusterObserver, Membership, Machines {
         isRolled = other.isRolled;
         isAnyPlace = other.isAnyPlace;
         declared = other.declared;
+        replicas = other.replicas;
         compacted = other.compacted;
         nextId = other.nextId;
         starts = other.starts;
+    }
+
+    /** The configuration has these {@code shape.readReplicas}. */
+    void declareReplicas(String... names) {
+        replicas = List.of(names);
+    }
+
+    List<String> replicas() {
+        return replicas;
     }
 
     /** The configuration has no {@code shape.voters}. */

@@ -1,10 +1,8 @@
 package io.understudy.cli;
 
-import io.understudy.cluster.goal.AddMember;
 import io.understudy.cluster.goal.ChangeClientUrls;
 import io.understudy.cluster.goal.ChangePeerUrls;
 import io.understudy.cluster.goal.MoveLeadership;
-import io.understudy.cluster.goal.PromoteMember;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.status.ClusterStatus;
 import io.understudy.cluster.status.StatusJson;
@@ -29,7 +27,7 @@ import picocli.CommandLine.Parameters;
         subcommands = {SnapshotCommand.class, SuperviseCommand.class})
 final class ClusterCommand {
 
-    private enum Promote {
+    enum Promote {
         AUTO,
         NEVER;
 
@@ -96,14 +94,13 @@ final class ClusterCommand {
             @Mixin Urls urls,
             @Option(
                             names = "--promote",
-                            defaultValue = "auto",
                             paramLabel = "auto|never",
                             description =
-                                    "auto: promote once in sync; never: keep it a learner (default: ${DEFAULT-VALUE}).")
-                    Promote promote,
+                                    "auto: promote once in sync; never: keep it a learner (default: auto; never for shape.readReplicas).")
+                    @Nullable Promote promote,
             @Mixin ClusterFlags.Change change)
             throws InterruptedException {
-        return change.run(seen -> new AddMember(seen.place(name, urls.peer, urls.client), promote == Promote.AUTO));
+        return change.run(seen -> ClusterGoals.add(seen, seen.place(name, urls.peer, urls.client), promote));
     }
 
     @Command(name = "promote", description = "Promote a learner to voting member once it is in sync.")
@@ -111,7 +108,7 @@ final class ClusterCommand {
             @Parameters(paramLabel = "MEMBER", description = "Name or ID of the member.") String member,
             @Mixin ClusterFlags.Change change)
             throws InterruptedException {
-        return change.run(seen -> new PromoteMember(seen.member(member).id()));
+        return change.run(seen -> ClusterGoals.promote(seen, member));
     }
 
     @Command(name = "remove", description = "Remove a member permanently. Moves leadership first if it is the leader.")

@@ -3,6 +3,7 @@ package io.understudy.cli;
 import io.understudy.cluster.goal.AddMember;
 import io.understudy.cluster.goal.DemoteMember;
 import io.understudy.cluster.goal.MigrateMember;
+import io.understudy.cluster.goal.PromoteMember;
 import io.understudy.cluster.goal.RemoveMember;
 import io.understudy.cluster.goal.RepairCluster;
 import io.understudy.cluster.goal.ReplaceMember;
@@ -30,6 +31,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ParameterException;
 
 /** Goals that depend on the observed state of the cluster. */
@@ -39,6 +41,26 @@ final class ClusterGoals {
     private static final int MOST_SENSIBLE = 7;
 
     private ClusterGoals() {}
+
+    /** @param promote null for the default */
+    static Goal add(ClusterChange seen, MemberSpec place, ClusterCommand.@Nullable Promote promote) {
+        boolean mayVote = seen.mayVote(place.name());
+        boolean isToVote = promote == null ? mayVote : promote == ClusterCommand.Promote.AUTO;
+        return isToVote && !mayVote ? replica(place.name()) : new AddMember(place, isToVote);
+    }
+
+    static Goal promote(ClusterChange seen, String member) {
+        MemberFacts found = seen.member(member);
+        return found.isVoter() || seen.mayVote(found.name()) ? new PromoteMember(found.id()) : replica(found.name());
+    }
+
+    /** Refuses to make a declared read replica a voting member. */
+    private static Goal replica(String name) {
+        return refusal(
+                "replica-stays-learner",
+                name + " is in shape.readReplicas, so it stays a learner",
+                "Name another member, or change shape.readReplicas or shape.readReplicasAreStandbys");
+    }
 
     static Goal remove(ClusterChange seen, String member) {
         if (!seen.isRemoved(member)) {
@@ -76,6 +98,11 @@ final class ClusterGoals {
             seen.notes("warning: " + new Quorum(voters, voters) + "; an odd number up to " + MOST_SENSIBLE
                     + " is recommended");
         }
+        Optional<String> replica =
+                members.keySet().stream().filter(name -> !seen.mayVote(name)).findFirst();
+        if (replica.isPresent()) {
+            return replica(replica.get());
+        }
         return new Scale(
                 voters,
                 Stream.concat(
@@ -93,6 +120,9 @@ final class ClusterGoals {
             throw seen.unknown(member);
         }
         MemberSpec to = seen.place(successor, replacement.peer, replacement.client);
+        if (old.filter(MemberFacts::isVoter).isPresent() && !seen.mayVote(successor)) {
+            return replica(successor);
+        }
         if (replacement.isMigrated) {
             // After the move the member has the name of its successor.
             MemberFacts found = old.orElseGet(() -> seen.member(successor));
