@@ -12,8 +12,11 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.List;
@@ -184,6 +187,30 @@ final class ClusterCreateTest {
         assertThat(status).succeedsWithin(PATIENCE).isEqualTo(1);
         assertThat(err.toString()).contains("interrupted", "m1 does not run, and its files were deleted");
         assertThat(files()).isEqualTo(before);
+    }
+
+    @Test
+    void dataOfAnotherCommandAreNotDeleted() throws Exception {
+        Path lock =
+                Files.createDirectories(data.resolveSibling(".").normalize()).resolve("m1.lock");
+        AtomicReference<Thread> thread = new AtomicReference<>();
+        CompletableFuture<Integer> status;
+        try (FileChannel other = FileChannel.open(lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+            FileLock held = other.lock();
+            status = CompletableFuture.supplyAsync(() -> {
+                thread.set(Thread.currentThread());
+                return create("m1");
+            });
+            await().atMost(PATIENCE).until(() -> err.toString().contains("start m1 as a process"));
+            Files.createFile(Files.createDirectories(data).resolve("kept"));
+            thread.get().interrupt();
+            await().atMost(PATIENCE).until(() -> !thread.get().isInterrupted());
+            held.release();
+        }
+
+        assertThat(status).succeedsWithin(PATIENCE).isEqualTo(1);
+        assertThat(err.toString()).contains("interrupted", "data that it did not make were left in " + data);
+        assertThat(data.resolve("kept")).exists();
     }
 
     /** The other may be a running member of a cluster. */

@@ -1,6 +1,8 @@
 package io.understudy.cli;
 
 import io.understudy.cluster.machine.DataDirectory;
+import io.understudy.cluster.machine.DataOwner;
+import io.understudy.cluster.machine.DirectoryLock;
 import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.machine.Machines;
 import io.understudy.cluster.machine.MemberSpec;
@@ -39,6 +41,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -282,12 +285,13 @@ final class ClusterCreate extends ClusterFlags {
             EtcdSettings settings = cluster.settings().cluster().withEndpoints(member.clientUrls());
             // Another cluster at the same URLs, for which it is not to be taken.
             String token = "created-" + Instant.now().getEpochSecond();
+            ClusterId created = new Founding(List.of(member), token, 0, true).cluster();
             try {
                 note(steps.get(0) + " ...");
                 control.foundAll(List.of(member), token);
                 hasStarted = true;
                 note(steps.get(1) + " ...");
-                ClusterFacts facts = serving(member, new Founding(List.of(member), token, 0, true).cluster());
+                ClusterFacts facts = serving(member, created);
                 if (root != null) {
                     note(steps.get(2) + " ...");
                     new ClusterUsers(root, List.of()).enable(settings);
@@ -298,7 +302,7 @@ final class ClusterCreate extends ClusterFlags {
                 return facts;
             } catch (RuntimeException e) {
                 String why = Thread.interrupted() ? "interrupted" : String.valueOf(e.getMessage());
-                throw new IllegalStateException(why + undo(), e);
+                throw new IllegalStateException(why + undo(created), e);
             }
         }
 
@@ -324,7 +328,7 @@ final class ClusterCreate extends ClusterFlags {
         }
 
         /** Stops the member and deletes what its start has made: no client has data in it. Returns a remark. */
-        private String undo() {
+        private String undo(ClusterId created) {
             if (machine.process() == ProcessKind.MANUAL) {
                 return "\nStop " + name + " and delete its data before the next attempt";
             }
@@ -332,19 +336,34 @@ final class ClusterCreate extends ClusterFlags {
                 if (hasStarted) {
                     control.stop(machine.member());
                 }
-                // Started by another command meanwhile, it is not of this one.
-                if (control.isInUse(machine.member())) {
-                    return "\n" + name + " is running; it was left as it is";
-                }
-                deleteFiles();
-                return "\n" + name + " does not run, and its files were deleted";
-            } catch (RuntimeException | IOException e) {
+                AtomicReference<String> remark = new AtomicReference<>("");
+                DirectoryLock.holding(machine.dataDirectory(), () -> remark.set(deleted(created)));
+                return "\n" + name + remark.get();
+            } catch (RuntimeException e) {
                 return "\nStop " + name + " and delete its data: " + e.getMessage();
             }
         }
 
-        private void deleteFiles() throws IOException {
-            if (Files.isDirectory(machine.dataDirectory())) {
+        private String deleted(ClusterId created) {
+            // Started by another command meanwhile, it is not of this one.
+            if (control.isInUse(machine.member())) {
+                return " is running; it was left as it is";
+            }
+            Optional<ClusterId> owner = control.owner(machine.member()).map(DataOwner::cluster);
+            try {
+                deleteFiles(owner.map(created::equals).orElse(hasStarted));
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+            return " does not run, and its files were deleted"
+                    + (new DataDirectory(machine.dataDirectory()).isVacant()
+                            ? ""
+                            : "; data that it did not make were left in " + machine.dataDirectory());
+        }
+
+        /** @param isOwn whether the start has made the data; other data are left as they are */
+        private void deleteFiles(boolean isOwn) throws IOException {
+            if (isOwn && Files.isDirectory(machine.dataDirectory())) {
                 try (Stream<Path> data = Files.list(machine.dataDirectory())) {
                     data.forEach(Folders::delete);
                 }

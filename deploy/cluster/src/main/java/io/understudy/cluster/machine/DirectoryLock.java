@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * A lock beside a data directory, for all processes that start and stop members. Whether a member runs must not change
  * between the check and the renaming of its data. The file stays; the system releases the lock of a process that dies.
  */
-final class DirectoryLock {
+public final class DirectoryLock {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final long PAUSE_MILLIS = 50;
@@ -28,7 +28,7 @@ final class DirectoryLock {
      *
      * @throws IllegalStateException another process held it for 30 s; the message has the file
      */
-    static void holding(Path dataDirectory, Runnable work) {
+    public static void holding(Path dataDirectory, Runnable work) {
         Path path = file(dataDirectory);
         var unused = Folders.create(path.resolveSibling(".").normalize());
         try (FileChannel file = FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
