@@ -178,6 +178,8 @@ final class TakeOverFaultsIT {
                 writers.await(20);
                 writers.verify();
             } catch (Throwable e) {
+                // With its stack, which reports leave out.
+                LOG.error(all, e);
                 throw new AssertionError(all + ": " + e.getMessage(), e);
             }
         }
