@@ -171,7 +171,7 @@ final class Pass {
     }
 
     /** Builds the event of a change once, if a filter matches. */
-    private final class Collector {
+    private static final class Collector {
         private final @Nullable Function<ByteString, @Nullable Entry> before;
         private final List<FilterGroup> concerned;
         private @Nullable Entry change;

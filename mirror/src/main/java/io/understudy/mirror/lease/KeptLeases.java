@@ -24,6 +24,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -394,7 +395,7 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
             register(ours);
             var unused = succeeding(
                     some.stream().filter(registered::contains).toList(),
-                    id -> held.put(id, granted(id, seconds(granted.get(id)))));
+                    id -> held.put(id, granted(id, seconds(Objects.requireNonNull(granted.get(id))))));
         }
     }
 

@@ -447,7 +447,7 @@ public final class Switchover {
                 && primary.isLast(SWITCHOVER)
                 && former.move().phase() == Phase.CLOSING
                 && !former.isLast(Failover.FAILOVER)
-                && (closed != null && closed.way() == Way.CORRUPT_ALARM
+                && ((closed != null && closed.way() == Way.CORRUPT_ALARM)
                         ? former.recordRevision() <= marker && former.revision() >= marker
                         : former.recordRevision() == marker);
     }
