@@ -4,10 +4,10 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFuture;
-import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.socket.DuplexChannel;
 import io.netty.handler.codec.DecoderResult;
 import io.netty.handler.codec.http.DefaultFullHttpResponse;
 import io.netty.handler.codec.http.DefaultHttpContent;
@@ -25,6 +25,7 @@ import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
+import io.netty.handler.ssl.SslHandler;
 import io.netty.util.ReferenceCountUtil;
 import io.understudy.gateway.server.LoadMetrics.Closure;
 import java.nio.charset.StandardCharsets;
@@ -32,11 +33,14 @@ import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Objects;
 import java.util.Queue;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** An HTTP/1.1 connection, behind Netty's codec. Requests are answered in order, one at a time. */
 final class Http1Handler extends ChannelInboundHandlerAdapter {
 
+    private static final long LINGER_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final DefaultHttpHeadersFactory HEADERS =
             DefaultHttpHeadersFactory.headersFactory().withValidation(false);
 
@@ -204,7 +208,23 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
         refusal.headers()
                 .set(HttpHeaderNames.CONTENT_LENGTH, 0)
                 .set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
-        context().writeAndFlush(refusal).addListener(ChannelFutureListener.CLOSE);
+        closeAfter(context().writeAndFlush(refusal), false);
+    }
+
+    /**
+     * Closes after an answer. While the client still sends its request, a close would reset the connection, by which it
+     * could lose the answer: so only the output is closed at first, as by Go's server.
+     */
+    private void closeAfter(ChannelFuture answer, boolean requestEnded) {
+        answer.addListener(written -> {
+            SslHandler tls = context().pipeline().get(SslHandler.class);
+            if (requestEnded || !written.isSuccess() || !(context().channel() instanceof DuplexChannel duplex)) {
+                close();
+                return;
+            }
+            ChannelFuture unused = tls == null ? duplex.shutdownOutput() : tls.closeOutbound();
+            ScheduledFuture<?> unusedTimer = client.after(LINGER_NANOS, this::close);
+        });
     }
 
     void head(Http1Exchange exchange, int code, List<Field> fields, long length) {
@@ -252,10 +272,11 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
             send(end ? new DefaultLastHttpContent(data) : new DefaultHttpContent(data));
         }
         if (end) {
+            boolean requestEnded = exchange.requestEnded();
             current = null;
             exchange.closed();
             if (lastRequest) {
-                context().writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
+                closeAfter(context().writeAndFlush(Unpooled.EMPTY_BUFFER), requestEnded);
             } else {
                 work();
             }
