@@ -22,6 +22,8 @@ import java.util.concurrent.TimeUnit;
 record NetworkThread(EventLoopGroup group, Class<? extends SocketChannel> socket) implements AutoCloseable {
 
     private static final long CLOSE_TIMEOUT_MILLIS = 2_000;
+    /** gRPC's own threads may start a call that waited for its connection right after the channel is closed. */
+    private static final long QUIET_MILLIS = 500;
 
     /** @param cluster its configured name */
     static NetworkThread start(String cluster) {
@@ -43,6 +45,6 @@ record NetworkThread(EventLoopGroup group, Class<? extends SocketChannel> socket
     @Override
     @SuppressWarnings("FutureReturnValueIgnored") // Nothing is left to do then.
     public void close() {
-        group.shutdownGracefully(0, CLOSE_TIMEOUT_MILLIS, TimeUnit.MILLISECONDS);
+        group.shutdownGracefully(QUIET_MILLIS, CLOSE_TIMEOUT_MILLIS, TimeUnit.MILLISECONDS);
     }
 }

@@ -301,11 +301,11 @@ final class TakeOverFaultsIT {
             writers.await(20);
             lost.resume();
             writers.await(20);
-            TakeOverReport rejoined;
-            try (TakeOver commands = sites.commands()) {
-                rejoined =
-                        commands.rejoin(TwoSites.OPTIONS.with(way), step -> {}).run();
-            }
+            // The mirror may be closing the source at that moment, and refuses commands meanwhile.
+            TakeOverReport rejoined = await().atMost(Mirrors.PATIENCE)
+                    .ignoreExceptionsMatching(
+                            e -> String.valueOf(e.getMessage()).startsWith("another command is moving"))
+                    .until(this::rejoined, ended -> true);
             long closed = sites.records(0).read().revision();
             LOG.info("reached={} closed={} rejoined={}", reached, closed, rejoined);
             writers.lost(0, reached, closed);
@@ -316,6 +316,12 @@ final class TakeOverFaultsIT {
             awaitSynced();
             writers.await(20);
             writers.verify();
+        }
+
+        private TakeOverReport rejoined() {
+            try (TakeOver commands = sites.commands()) {
+                return commands.rejoin(TwoSites.OPTIONS.with(way), step -> {}).run();
+            }
         }
 
         void end() {
