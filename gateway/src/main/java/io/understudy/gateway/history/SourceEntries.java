@@ -121,9 +121,8 @@ public final class SourceEntries implements PreviousEntries, AutoCloseable {
         long bytes = 0;
         for (KeyRange range : ranges) {
             for (KeyValue entry : read(range, before, keys, options.maxCommitBytes() - bytes)) {
-                Entry held = Entry.of(entry);
-                bytes += held.wireSize();
-                entries.put(entry.key(), held);
+                bytes += entry.bytes();
+                entries.put(entry.key(), Entry.of(entry));
             }
         }
         return entries;
@@ -152,10 +151,14 @@ public final class SourceEntries implements PreviousEntries, AutoCloseable {
                 for (KeyValue entry : page.entries()) {
                     if (keys.contains(entry.key())) {
                         found.add(entry);
-                        bytes += entry.key().size() + entry.value().size();
+                        bytes += entry.bytes();
                         if (bytes > room) {
-                            throw new IllegalStateException("they exceed the limit of " + options.maxCommitBytes()
-                                    + " bytes (feed.maxCommitBytes)");
+                            throw new FeedEndedException.CommitTooLarge(
+                                    at.next(),
+                                    KeyRange.shown(entry.key()),
+                                    options.maxCommitBytes() - room + bytes,
+                                    options.maxCommitBytes(),
+                                    "feed.maxCommitBytes");
                         }
                     }
                 }

@@ -29,12 +29,9 @@ final class Pass {
     /** Commits with previous entries read ahead at once, instead of one round trip each. */
     private static final int LEARNED_AHEAD = 32;
 
-    /** A deletion names many keys, but its previous values may be most of the store: each is encoded at once. */
+    /** A deletion names many keys, but its previous values may be most of the store. A batch is encoded as a whole. */
     private static final long MAX_PREVIOUS_BYTES =
             Math.min(64L << 20, Runtime.getRuntime().maxMemory() / 16);
-
-    /** So many changes are within that limit. */
-    private static final int FEW_CHANGES = 16;
 
     private final WatcherGroup group;
     private final LoopHub hub;
@@ -84,9 +81,6 @@ final class Pass {
                 learnFrom(cohort, from, commit, limit);
                 break;
             }
-            if (before != null && commit.changes().size() > FEW_CHANGES && exceeds(commit, before)) {
-                group.unreadable(commit, new IllegalStateException("they exceed " + MAX_PREVIOUS_BYTES + " bytes"));
-            }
             bytes += collect(cohort, commit, before, concerned);
             first = first == null ? commit : first;
             commits++;
@@ -97,21 +91,13 @@ final class Pass {
             return FORGOTTEN;
         }
         if (!concerned.isEmpty() && first != null) {
-            deliver(concerned, isLive ? last : Math.max(at, group.revision()), cohort.revision());
+            boolean isLarge = previous && bytes > MAX_PREVIOUS_BYTES;
+            deliver(concerned, isLive ? last : Math.max(at, group.revision()), cohort.revision(), isLarge);
             if (isLive) {
                 hub.recordLatency(first);
             }
         }
         return at;
-    }
-
-    private static boolean exceeds(LoggedCommit commit, Function<ByteString, @Nullable Entry> before) {
-        long bytes = 0;
-        for (Entry change : commit.changes()) {
-            Entry entry = before.apply(change.key());
-            bytes += entry == null ? 0 : entry.wireSize();
-        }
-        return bytes > MAX_PREVIOUS_BYTES;
     }
 
     /** Reads the previous entries of that commit and of those that follow soon. */
@@ -205,10 +191,17 @@ final class Pass {
         }
     }
 
-    private void deliver(List<FilterGroup> concerned, long revision, long delivered) {
+    /** @param isLarge whether a filter group may have more than {@link #MAX_PREVIOUS_BYTES} */
+    private void deliver(List<FilterGroup> concerned, long revision, long delivered, boolean isLarge) {
         batches++;
         for (FilterGroup filterGroup : concerned) {
             EventBatch batch = new EventBatch(revision, filterGroup.take());
+            if (isLarge && batch.events().stream().mapToLong(WatchEvent::bytes).sum() > MAX_PREVIOUS_BYTES) {
+                group.refuse(
+                        filterGroup,
+                        "previous values up to revision " + revision + " exceed " + MAX_PREVIOUS_BYTES + " bytes");
+                continue;
+            }
             // Backwards: a watcher that leaves is replaced by the last one, which has the batch already.
             for (int i = filterGroup.size() - 1; i >= 0; i--) {
                 Watcher watcher = i < filterGroup.size() ? filterGroup.get(i) : null;

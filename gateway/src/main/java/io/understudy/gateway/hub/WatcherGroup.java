@@ -320,7 +320,16 @@ final class WatcherGroup {
         }
     }
 
-    /** Ends a watcher that is in no cohort, with the source's reason. */
+    /** Ends the watchers of a filter group. */
+    void refuse(FilterGroup filterGroup, String why) {
+        while (filterGroup.size() > 0) {
+            Watcher watcher = filterGroup.get(filterGroup.size() - 1);
+            cancel(watcher);
+            refused(watcher, why);
+        }
+    }
+
+    /** Ends a watcher that is in no cohort, with a reason. */
     private void refused(Watcher watcher, String why) {
         try {
             watcher.listener().unreadable(why);

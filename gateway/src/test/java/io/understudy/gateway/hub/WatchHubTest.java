@@ -326,21 +326,23 @@ final class WatchHubTest {
             LoopHub watchers = here.on(tasks::add);
             watchers.turn();
             KeyRange all = KeyRange.all();
-            KeyRange elsewhere = KeyRange.prefix(ByteString.copyFromUtf8("other"));
+            KeyRange few = KeyRange.prefix(ByteString.copyFromUtf8("key-1"));
             watchers.add(new WatchSpec(all, 0, false, false, false), plain);
             watchers.add(new WatchSpec(all, 0, true, false, false), wanting);
-            watchers.add(new WatchSpec(elsewhere, 0, true, false, false), other);
+            watchers.add(new WatchSpec(few, 0, true, false, false), other);
             log.add(new LoggedCommit(new Revision(2), deleted, key -> large));
             here.moved();
             runTasks();
-            assertThat(wanting.failure()).hasMessageContaining("previous values of revision 2: they exceed ");
+            assertThat(wanting.failure()).hasMessageContaining("previous values up to revision 2 exceed ");
             assertThat(wanting.events()).isEmpty();
             assertThat(plain.events()).hasSize(70);
-            log.add(new LoggedCommit(new Revision(3), List.of(Entry.of(put("other", ByteString.EMPTY))), key -> null));
+            assertThat(other.events()).hasSize(11).allSatisfy(event -> assertThat(event.previous())
+                    .isEqualTo(large));
+            log.add(new LoggedCommit(new Revision(3), List.of(Entry.of(put("key-1", ByteString.EMPTY))), key -> null));
             here.moved();
             runTasks();
             assertThat(plain.events()).hasSize(71);
-            assertThat(other.events()).hasSize(1);
+            assertThat(other.events()).hasSize(12);
         }
     }
 

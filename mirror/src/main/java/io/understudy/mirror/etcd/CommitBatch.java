@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Commits of different paths are never joined, since a transaction has one mark. Nor are two that create keys with
  * leases: locks queue by the revision that created their key. Nor is one that puts a key with a lease with a delete
- * before it: that may delete the last key of the lease, which is then granted again. Nor are a put and a deletion of one key, in
- * either order: etcd reports one event per key and transaction, so a watcher would miss the deletion.
+ * before it: that may delete the last key of the lease, which is then granted again. Nor are a put and a deletion of
+ * one key, in either order: etcd reports one event per key and transaction, so a watcher would miss the deletion.
  *
  * <p>Invariant M3: joined commits fit into a request and share one path. Readers of the target see only source states,
  * in order, and its watchers see each deletion.

@@ -20,21 +20,21 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalInt;
 import java.util.Set;
-import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.Consumer;
+import java.util.function.LongConsumer;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -59,11 +59,6 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
     private static final int PROBED_AT_A_TIME = 500;
     /** etcd takes 128 operations per transaction by default. */
     private static final int GRANTED_AT_A_TIME = 100;
-
-    @FunctionalInterface
-    private interface LeaseCall {
-        void of(long id) throws CallFailedException, InterruptedException;
-    }
 
     private final String mirror;
     private final List<KeyRange> mirrored;
@@ -371,62 +366,33 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
         }
         Map<Long, LeaseCalls.Facts> granted = new LinkedHashMap<>();
         ids.forEach(id -> granted.put(id, atSource(id)));
-        if (ids.size() > 1) {
-            grantTogether(granted);
-        }
-        Set<Long> stale = new HashSet<>();
-        granted.forEach((id, facts) -> {
-            if (!hold(id, facts)) {
-                stale.add(id);
-            }
-        });
-        return stale;
+        return hold(granted);
     }
 
-    /** Grants what the target lacks, many at a time: each takes several calls. What fails is left to the caller. */
-    private synchronized void grantTogether(Map<Long, LeaseCalls.Facts> granted) {
+    private synchronized Set<Long> hold(Map<Long, LeaseCalls.Facts> granted) {
         requireNoneLost();
         List<Long> missing =
                 granted.keySet().stream().filter(id -> !held.containsKey(id)).toList();
         for (int from = 0; from < missing.size(); from += GRANTED_AT_A_TIME) {
             List<Long> some = missing.subList(from, Math.min(missing.size(), from + GRANTED_AT_A_TIME));
-            List<Long> ours = succeeding(
-                    some.stream().filter(id -> !registered.contains(id)).toList(), this::requireOurs);
-            register(ours);
-            var unused = succeeding(
-                    some.stream().filter(registered::contains).toList(),
-                    id -> held.put(id, granted(id, seconds(Objects.requireNonNull(granted.get(id))))));
+            register(some.stream().filter(id -> !registered.contains(id)).toList());
+            together(some, id -> {
+                LeaseCalls.Facts atSource = Objects.requireNonNull(granted.get(id));
+                grant(id, atSource.exists() ? atSource.grantedSeconds() : ENDED_SECONDS);
+            });
         }
-    }
-
-    /** Calls for all at the same time, and returns those of which no call failed. */
-    private List<Long> succeeding(List<Long> ids, LeaseCall call) {
-        List<Callable<Long>> calls = ids.stream()
-                .<Callable<Long>>map(id -> () -> {
-                    call.of(id);
-                    return id;
-                })
-                .toList();
-        List<Long> succeeded = new ArrayList<>();
-        try {
-            for (Future<Long> each : reads.invokeAll(calls)) {
-                try {
-                    succeeded.add(each.get());
-                } catch (ExecutionException e) {
-                    LOG.atDebug()
-                            .addKeyValue("mirror", mirror)
-                            .addKeyValue("cause", e.getCause())
-                            .log("lease call failed");
-                }
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new SinkException.Stopped("granting leases");
-        }
-        return succeeded;
+        return granted.keySet().stream()
+                .filter(id -> !isAsGranted(id, Objects.requireNonNull(granted.get(id))))
+                .collect(Collectors.toSet());
     }
 
     private void register(List<Long> ids) {
+        together(
+                ids,
+                id -> repeated.until("lookup of lease " + Long.toHexString(id) + " in the target", () -> {
+                    requireOurs(id);
+                    return true;
+                }));
         if (!ids.isEmpty()) {
             repeated.until("write of the lease register", () -> {
                 register.add(ids, source(), fence());
@@ -436,20 +402,29 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
         }
     }
 
-    /** @return false if the lease has another TTL, and keys in the target */
-    private synchronized boolean hold(long id, LeaseCalls.Facts granted) {
-        requireNoneLost();
-        HeldLease lease = held.get(id);
-        if (lease == null) {
-            if (!registered.contains(id)) {
-                repeated.until("lookup of lease " + Long.toHexString(id) + " in the target", () -> {
-                    requireOurs(id);
-                    return true;
-                });
-                register(List.of(id));
-            }
-            lease = grant(id, seconds(granted));
+    /** Works for all at the same time, since each takes several calls; for one alone on the calling thread. */
+    private void together(List<Long> ids, LongConsumer work) {
+        if (ids.size() == 1) {
+            work.accept(ids.get(0));
+            return;
         }
+        try {
+            for (Future<Object> each : reads.invokeAll(ids.stream()
+                    .map(id -> Executors.callable(() -> work.accept(id)))
+                    .toList())) {
+                var unused = each.get();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new SinkException.Stopped("granting leases");
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof RuntimeException known ? known : new IllegalStateException(e.getCause());
+        }
+    }
+
+    /** @return false if the lease has another TTL, and keys in the target */
+    private boolean isAsGranted(long id, LeaseCalls.Facts granted) {
+        HeldLease lease = Objects.requireNonNull(held.get(id));
         // The source has it again, or had it when it put the key.
         lease.checked(null);
         long seconds = lease.seconds();
@@ -477,26 +452,18 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
             target.revoke(id);
             return true;
         });
-        var unused = grant(id, granted.grantedSeconds());
+        grant(id, granted.grantedSeconds());
         return true;
     }
 
-    private HeldLease grant(long id, long seconds) {
-        HeldLease lease =
-                repeated.until("grant of lease " + Long.toHexString(id) + " in the target", () -> granted(id, seconds));
+    private void grant(long id, long seconds) {
+        HeldLease lease = repeated.until("grant of lease " + Long.toHexString(id) + " in the target", () -> {
+            long granted = target.grant(id, seconds);
+            return granted > 0
+                    ? new HeldLease(id, granted)
+                    : HeldLease.adopted(id, target.facts(id, false).grantedSeconds());
+        });
         held.put(id, lease);
-        return lease;
-    }
-
-    private HeldLease granted(long id, long seconds) throws CallFailedException, InterruptedException {
-        long granted = target.grant(id, seconds);
-        return granted > 0
-                ? new HeldLease(id, granted)
-                : HeldLease.adopted(id, target.facts(id, false).grantedSeconds());
-    }
-
-    private static long seconds(LeaseCalls.Facts atSource) {
-        return atSource.exists() ? atSource.grantedSeconds() : ENDED_SECONDS;
     }
 
     private long minimum() {
