@@ -16,12 +16,18 @@ import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
 import java.security.SecureRandom;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
 import java.util.HexFormat;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BiConsumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -146,9 +152,11 @@ record Closing(
                 .filter(role -> role.getValue().contains(login.user()))
                 .map(Map.Entry::getKey)
                 .toList();
-        List<KeyRange> written = roles.stream()
-                .filter(role -> !role.equals(ROOT))
-                .flatMap(role -> writes(role).stream())
+        List<KeyRange> written = grants(
+                        roles.stream().filter(role -> !role.equals(ROOT)).toList())
+                .values()
+                .stream()
+                .flatMap(grants -> grants.stream().filter(this::writes))
                 .map(grant -> KeyRange.ofEtcd(grant.key(), grant.end()))
                 .toList();
         if (!roles.contains(ROOT)
@@ -172,11 +180,10 @@ record Closing(
 
     private Map<String, List<String>> usersOf() {
         Map<String, List<String>> usersOf = new LinkedHashMap<>();
-        for (String user : cluster.users()) {
-            for (String role : cluster.rolesOf(user)) {
-                usersOf.computeIfAbsent(role, unknown -> new ArrayList<>()).add(user);
-            }
-        }
+        together(cluster.users(), cluster::rolesOf)
+                .forEach((user, roles) ->
+                        roles.forEach(role -> usersOf.computeIfAbsent(role, unknown -> new ArrayList<>())
+                                .add(user)));
         return usersOf;
     }
 
@@ -189,35 +196,38 @@ record Closing(
             problems.add("users with the role root can write at " + cluster.shown() + " whatever is revoked: "
                     + String.join(", ", roots) + ". Revoke the role root, or run the command as that user");
         }
-        for (String role : cluster.roles()) {
-            List<String> users = usersOf.getOrDefault(role, List.of());
-            if (!role.equals(ROOT)
-                    && users.stream().anyMatch(exempt::contains)
-                    && !exempt.containsAll(users)
-                    && !writes(role).isEmpty()) {
+        List<String> shared = cluster.roles().stream()
+                .filter(role -> !role.equals(ROOT))
+                .filter(role -> {
+                    List<String> users = usersOf.getOrDefault(role, List.of());
+                    return users.stream().anyMatch(exempt::contains) && !exempt.containsAll(users);
+                })
+                .toList();
+        grants(shared).forEach((role, grants) -> {
+            if (grants.stream().anyMatch(this::writes)) {
                 problems.add("role " + role + " at " + cluster.shown() + " is shared by the mirror and clients: "
-                        + String.join(", ", users) + ". Give the mirror's user a role of its own");
+                        + String.join(", ", usersOf.getOrDefault(role, List.of()))
+                        + ". Give the mirror's user a role of its own");
             }
-        }
+        });
         return problems;
     }
 
     /** All permissions of each client role that can write the range. */
     private List<Grant> writable() {
-        Set<String> exemptRoles = new LinkedHashSet<>(Set.of(ROOT));
-        List<String> users = cluster.users();
-        exempt.stream().filter(users::contains).forEach(user -> exemptRoles.addAll(cluster.rolesOf(user)));
-        List<Grant> grants = new ArrayList<>();
-        for (String role : cluster.roles()) {
-            if (!exemptRoles.contains(role) && !writes(role).isEmpty()) {
-                grants.addAll(grants(role));
-            }
-        }
-        return grants;
-    }
-
-    private List<Grant> writes(String role) {
-        return grants(role).stream().filter(this::writes).toList();
+        List<List<String>> names = cluster.together(List.of(cluster::users, cluster::roles));
+        Set<String> exemptRoles = new HashSet<>(Set.of(ROOT));
+        together(names.get(0).stream().filter(exempt::contains).toList(), cluster::rolesOf)
+                .values()
+                .forEach(exemptRoles::addAll);
+        return grants(names.get(1).stream()
+                        .filter(role -> !exemptRoles.contains(role))
+                        .toList())
+                .values()
+                .stream()
+                .filter(grants -> grants.stream().anyMatch(this::writes))
+                .flatMap(List::stream)
+                .toList();
     }
 
     private boolean writes(Grant grant) {
@@ -225,18 +235,30 @@ record Closing(
         return !type(grant).equals(Permission.Type.READ) && isWithin(range);
     }
 
-    private List<Grant> grants(String role) {
-        return cluster.permissions(role).stream()
+    /** All permissions of each role. */
+    private Map<String, List<Grant>> grants(Collection<String> roles) {
+        return together(roles, role -> cluster.permissions(role).stream()
                 .map(each -> new Grant(
                         role,
                         each.getKey(),
                         each.getRangeEnd(),
                         each.getPermType().name()))
-                .toList();
+                .toList());
+    }
+
+    /** What each request returns, by its argument. */
+    private <T> Map<String, T> together(Collection<String> all, Function<String, T> request) {
+        List<T> results = cluster.together(
+                all.stream().<Supplier<T>>map(each -> () -> request.apply(each)).toList());
+        Map<String, T> byArgument = new LinkedHashMap<>();
+        Iterator<T> next = results.iterator();
+        all.forEach(each -> byArgument.put(each, next.next()));
+        return byArgument;
     }
 
     /**
-     * Closes it; when this returns, no client write to the range that has not been acknowledged will be.
+     * Closes it; when this returns, no client write to the range that has not been acknowledged will be, unless more is
+     * granted meanwhile, which {@link #refuseKeepAlives} finds.
      *
      * @param closed by {@link #prepare}
      */
@@ -246,11 +268,8 @@ record Closing(
             case ROLES -> {
                 // What stays writable is granted before the rest is revoked.
                 Closing others = others();
-                byRole(closed).forEach((role, before) -> {
-                    List<Grant> present = grants(role);
-                    become(role, present, narrowed(others.narrowed(opened(present, before))));
-                });
-                requireNarrow();
+                Map<String, List<Grant>> before = byRole(closed);
+                become(changes(before, before.keySet(), present -> narrowed(others.narrowed(present))));
             }
             case CORRUPT_ALARM -> {
                 // Before, since it takes a while; users change nothing as long as authentication is off.
@@ -338,20 +357,18 @@ record Closing(
         switch (closed.way()) {
             case NONE -> {}
             case ROLES -> {
-                List<String> roles = cluster.roles();
+                Map<String, List<Grant>> before = byRole(closed);
+                List<String> roles =
+                        cluster.roles().stream().filter(before::containsKey).toList();
                 Closing others = others();
-                byRole(closed).forEach((role, before) -> {
-                    if (roles.contains(role)) {
-                        List<Grant> present = grants(role);
-                        become(role, present, others.narrowed(opened(present, before)));
-                        requireOpen(
-                                isPermitted(inside(before), grants(role)),
+                become(changes(before, roles, others::narrowed));
+                grants(roles)
+                        .forEach((role, present) -> requireOpen(
+                                isPermitted(inside(before.getOrDefault(role, List.of())), present),
                                 "role " + role + " lacks permissions"
                                         + (ranges.stream().noneMatch(others::isWithin)
                                                 ? ""
-                                                : ", and another mirror has closed the same keys there"));
-                    }
-                });
+                                                : ", and another mirror has closed the same keys there")));
             }
             case CORRUPT_ALARM, AUTH_ENABLE -> {
                 if (closed.way() == Way.CORRUPT_ALARM && isRaised(CORRUPT, alarm(AlarmAction.GET, 0))) {
@@ -446,16 +463,49 @@ record Closing(
                         && KeyRange.ofEtcd(other.key(), other.end()).covers(KeyRange.ofEtcd(each.key(), each.end()))));
     }
 
-    /** Widens first, then narrows, then revokes. */
-    private void become(String role, List<Grant> present, List<Grant> wanted) {
-        for (boolean write : new boolean[] {true, false}) {
-            wanted.stream()
+    /** What the permissions of a role become. */
+    private record RoleChange(String role, List<Grant> present, List<Grant> wanted) {
+        List<Grant> granted(boolean write) {
+            return wanted.stream()
                     .filter(each -> type(each).equals(Permission.Type.READ) != write && !present.contains(each))
-                    .forEach(each -> cluster.grant(role, permission(each)));
+                    .toList();
         }
-        present.stream()
-                .filter(each -> wanted.stream().noneMatch(other -> isSame(each, other)))
-                .forEach(each -> cluster.revoke(role, permission(each)));
+
+        List<Grant> revoked() {
+            return present.stream()
+                    .filter(each -> wanted.stream().noneMatch(other -> isSame(each, other)))
+                    .toList();
+        }
+    }
+
+    /** @param wanted of what they were before and what others granted since */
+    private List<RoleChange> changes(
+            Map<String, List<Grant>> before, Collection<String> roles, UnaryOperator<List<Grant>> wanted) {
+        List<RoleChange> changes = new ArrayList<>();
+        grants(roles)
+                .forEach((role, present) -> changes.add(new RoleChange(
+                        role, present, wanted.apply(opened(present, before.getOrDefault(role, List.of()))))));
+        return changes;
+    }
+
+    /** Widens first, then narrows, then revokes. */
+    private void become(List<RoleChange> changes) {
+        each(changes, change -> change.granted(true), cluster::grant);
+        each(changes, change -> change.granted(false), cluster::grant);
+        each(changes, RoleChange::revoked, cluster::revoke);
+    }
+
+    private void each(
+            List<RoleChange> changes,
+            Function<RoleChange, List<Grant>> grants,
+            BiConsumer<String, Permission> request) {
+        var unused = cluster.together(changes.stream()
+                .flatMap(change -> grants.apply(change).stream())
+                .<Supplier<Boolean>>map(grant -> () -> {
+                    request.accept(grant.role(), permission(grant));
+                    return true;
+                })
+                .toList());
     }
 
     /** Removes writes to the range from one role's permissions. Reads there and writes elsewhere stay. */

@@ -50,7 +50,7 @@ record Direction(
     private static final int ATTEMPTS = 5;
 
     /** Compares the two clusters, while clients write. */
-    interface Comparer {
+    interface Comparer extends AutoCloseable {
 
         /** Both revisions at which the clusters were equal. */
         record Equal(long from, long to, long keys) {}
@@ -99,6 +99,10 @@ record Direction(
          * the feed resumes at the revision if its history has the commit. Null if none is found soon.
          */
         @Nullable Anchor anchor(long revision);
+
+        /** Ends what {@link #changed} keeps open for the next time. */
+        @Override
+        default void close() {}
 
         /** Names keys; {@code unknown} is why there may be more, null if there are none. */
         record Lost(List<ByteString> keys, @Nullable String unknown) {
@@ -272,8 +276,8 @@ record Direction(
         return recordsFrom().write(record.with(turned), former.recordRevision(), List.of(), begun) > 0;
     }
 
-    /** Leaves leases that the mirror kept alive to their owners, with a full TTL. */
-    void releaseLeases() {
+    /** Leaves leases that the mirror kept alive to their owners, with a full TTL; returns them. */
+    List<Long> releaseLeases() {
         // First, and without registers too: a later mirror into this cluster has to find leases that clients granted.
         deleteRegister(KeyRange.single(ReservedKeys.wholeLeases(mirror)));
         List<Long> registered = recordsTo().leases();
@@ -281,6 +285,7 @@ record Direction(
         if (!registered.isEmpty()) {
             deleteRegister(ReservedKeys.all(mirror, "lease/"));
         }
+        return registered;
     }
 
     private void deleteRegister(KeyRange range) {

@@ -29,8 +29,10 @@ import io.understudy.vocabulary.Position.Anchor;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -45,12 +47,8 @@ import org.slf4j.LoggerFactory;
  * Compares two clusters by all of their keys, or by those that their histories name. Holds a few pages, and the names of
  * changed keys. One thread.
  *
- * @param marked whether the mirror's feed has the marks of other mirrors, too
- * @param steps given how many keys, or revisions of a history, are compared
  */
-record EtcdComparer(
-        Sides sides, boolean marked, TakeOverCalls from, TakeOverCalls to, Duration patience, TakeOver.Steps steps)
-        implements Direction.Comparer {
+final class EtcdComparer implements Direction.Comparer {
 
     private static final Logger LOG = LoggerFactory.getLogger(EtcdComparer.class);
     private static final int MOST_CHANGED = 1_000_000;
@@ -58,6 +56,35 @@ record EtcdComparer(
     private static final int SHOWN = 10;
     private static final int ANCHOR_REVISIONS = 1_000;
     private static final Duration PAUSE = Duration.ofMillis(20);
+
+    private final Sides sides;
+    private final boolean marked;
+    private final TakeOverCalls from;
+    private final TakeOverCalls to;
+    private final Duration patience;
+    private final TakeOver.Steps steps;
+
+    /** Kept for the next comparison of changes: clients wait for that, and to open one takes several round trips. */
+    private final Map<TakeOverCalls, Reader> open = new HashMap<>();
+
+    /**
+     * @param marked whether the mirror's feed has the marks of other mirrors, too
+     * @param steps given how many keys, or revisions of a history, are compared
+     */
+    EtcdComparer(
+            Sides sides,
+            boolean marked,
+            TakeOverCalls from,
+            TakeOverCalls to,
+            Duration patience,
+            TakeOver.Steps steps) {
+        this.sides = sides;
+        this.marked = marked;
+        this.from = from;
+        this.to = to;
+        this.patience = patience;
+        this.steps = steps;
+    }
 
     /** What a cluster has of a key. */
     private record State(ByteString value, boolean leased) {}
@@ -105,13 +132,13 @@ record EtcdComparer(
         Found now = synced();
         long reached = checkpoint(now).revision().value();
         Set<ByteString> keys = new LinkedHashSet<>();
-        history(sides.source(), from, before.from(), reached, commit -> commit.changes().stream()
+        reader(from, before.from()).read(reached, commit -> commit.changes().stream()
                 .map(Change::key)
                 .filter(sides.scope()::contains)
                 .map(sides.scope()::inTarget)
                 .forEach(keys::add));
         List<KeyRange> written = sides.scope().targetRanges();
-        history(sides.target(), to, before.to(), now.revision(), commit -> commit.changes().stream()
+        reader(to, before.to()).read(now.revision(), commit -> commit.changes().stream()
                 .map(Change::key)
                 .filter(key -> !ReservedKeys.contains(key) && written.stream().anyMatch(range -> range.contains(key)))
                 .forEach(keys::add));
@@ -161,7 +188,7 @@ record EtcdComparer(
                     List.of(), from.shown() + " is at revision " + until + ", below the mirrored revision " + after);
         }
         Set<ByteString> keys = new LinkedHashSet<>();
-        history(sides.source(), from, after, until, commit -> commit.changes().stream()
+        history(from, after, until, commit -> commit.changes().stream()
                 .map(Change::key)
                 .filter(sides.scope()::contains)
                 .map(sides.scope()::inTarget)
@@ -187,7 +214,6 @@ record EtcdComparer(
         boolean[] found = {false};
         try {
             history(
-                    sides.source(),
                     from,
                     sides.scope().feedRange(marked),
                     revision - 1,
@@ -232,7 +258,7 @@ record EtcdComparer(
         MirrorScope scope = isFirst ? sides.scope() : sides.scope().reversed();
         Set<ByteString> keys = new LinkedHashSet<>();
         long now = new Records(cluster, sides.mirror()).read().revision();
-        history(isFirst ? sides.source() : sides.target(), cluster, revision, now, commit -> commit.changes().stream()
+        history(cluster, revision, now, commit -> commit.changes().stream()
                 .filter(change -> scope.contains(change.key()))
                 .forEach(change -> {
                     ByteString key = isFirst ? scope.inTarget(change.key()) : change.key();
@@ -252,7 +278,7 @@ record EtcdComparer(
         long after = Math.max(0, revision - (marked ? 1 : ANCHOR_REVISIONS));
         try {
             KeyRange range = sides.scope().reversed().feedRange(marked);
-            history(sides.target(), to, range, after, revision, commit -> last[0] = Anchor.of(commit));
+            history(to, range, after, revision, commit -> last[0] = Anchor.of(commit));
         } catch (TakeOverException e) {
             // The mirror compares all keys instead.
             LOG.atInfo()
@@ -265,59 +291,116 @@ record EtcdComparer(
     }
 
     /** Commits after one revision, up to another. */
-    private void history(EtcdCluster cluster, TakeOverCalls calls, long after, long until, Consumer<Commit> commits) {
-        if (until <= after) {
-            return;
-        }
-        KeyRange range = calls == from
-                ? sides.scope().feedRange(false)
-                : sides.scope().reversed().feedRange(false);
-        history(cluster, calls, range, after, until, commits);
+    private void history(TakeOverCalls calls, long after, long until, Consumer<Commit> commits) {
+        history(calls, range(calls), after, until, commits);
     }
 
-    private void history(
-            EtcdCluster cluster,
-            TakeOverCalls calls,
-            KeyRange range,
-            long after,
-            long until,
-            Consumer<Commit> commits) {
-        // Writers wait: without requests, progress past the last commit in the range takes a whole interval.
-        EtcdFeedSource feeds = new EtcdFeedSource(
-                sides.mirror(), cluster, sides.reading().withProgressInterval(PAUSE), new SimpleMeterRegistry());
-        // From a revision that is known: etcd before 3.5.19 forgets a delete that it compacts at, and lets watches
-        // begin there.
-        try (EtcdHistory history = feeds.history(range, new Revision(Math.max(1, after)), false)) {
+    private void history(TakeOverCalls calls, KeyRange range, long after, long until, Consumer<Commit> commits) {
+        try (Reader reader = new Reader(calls, range, after)) {
+            reader.read(until, commits);
+        }
+    }
+
+    private KeyRange range(TakeOverCalls calls) {
+        return calls == from
+                ? sides.scope().feedRange(false)
+                : sides.scope().reversed().feedRange(false);
+    }
+
+    /** One that continues after the revision up to which it was read. */
+    private Reader reader(TakeOverCalls calls, long after) {
+        Reader kept = open.get(calls);
+        if (kept != null && kept.after == after) {
+            return kept;
+        }
+        if (kept != null) {
+            kept.close();
+        }
+        Reader next = new Reader(calls, range(calls), after);
+        open.put(calls, next);
+        return next;
+    }
+
+    @Override
+    public void close() {
+        open.values().forEach(Reader::close);
+        open.clear();
+    }
+
+    /** Reads the commits of one cluster, in parts. */
+    private final class Reader implements AutoCloseable {
+
+        private final TakeOverCalls calls;
+        private final EtcdHistory history;
+        /** Up to where it was read; -1 after a failure. */
+        private long after;
+        /** No other commit up to there. */
+        private long reached;
+        /** Of the next part; null for none. */
+        private @Nullable Commit next;
+
+        Reader(TakeOverCalls calls, KeyRange range, long after) {
+            this.calls = calls;
+            this.after = after;
+            this.reached = after;
+            EtcdCluster cluster = calls == from ? sides.source() : sides.target();
+            // Writers wait: without requests, progress past the last commit in the range takes a whole interval.
+            EtcdFeedSource feeds = new EtcdFeedSource(
+                    sides.mirror(), cluster, sides.reading().withProgressInterval(PAUSE), new SimpleMeterRegistry());
+            // From a revision that is known: etcd before 3.5.19 forgets a delete that it compacts at, and lets watches
+            // begin there.
+            history = feeds.history(range, new Revision(Math.max(1, after)), false);
+        }
+
+        /** Gives each commit up to a revision. */
+        void read(long until, Consumer<Commit> commits) {
             long end = System.nanoTime() + patience.toNanos();
-            long reached = 0;
+            long first = after;
+            after = -1;
             int changes = 0;
-            while (reached < until) {
-                EtcdHistory.Step step = history.next(Duration.ofNanos(Math.max(0, end - System.nanoTime())));
-                if (step instanceof EtcdHistory.Step.Committed committed) {
-                    reached = committed.commit().revision().value();
-                    if (reached > after && reached <= until) {
-                        commits.accept(committed.commit());
-                        changes += committed.commit().changes().size();
+            try {
+                while (true) {
+                    Commit commit = next;
+                    if (commit != null && commit.revision().value() <= until) {
+                        next = null;
+                        if (commit.revision().value() > first) {
+                            commits.accept(commit);
+                            changes += commit.changes().size();
+                        }
                     }
-                    end = System.nanoTime() + patience.toNanos();
-                } else if (step instanceof EtcdHistory.Step.Complete complete) {
-                    reached = complete.revision().value();
-                    end = System.nanoTime() + patience.toNanos();
-                } else if (System.nanoTime() - end >= 0) {
-                    throw new TakeOverException(calls.shown() + " returned its history up to revision " + reached
-                            + " of " + until + " only");
+                    if (reached >= until) {
+                        break;
+                    }
+                    EtcdHistory.Step step = history.next(Duration.ofNanos(Math.max(0, end - System.nanoTime())));
+                    if (step instanceof EtcdHistory.Step.Committed committed) {
+                        next = committed.commit();
+                        reached = committed.commit().revision().value();
+                        end = System.nanoTime() + patience.toNanos();
+                    } else if (step instanceof EtcdHistory.Step.Complete complete) {
+                        reached = complete.revision().value();
+                        end = System.nanoTime() + patience.toNanos();
+                    } else if (System.nanoTime() - end >= 0) {
+                        throw new TakeOverException(calls.shown() + " returned its history up to revision " + reached
+                                + " of " + until + " only");
+                    }
+                    steps.progress(Math.max(0, reached - first), until - first);
+                    if (changes > MOST_CHANGED) {
+                        throw new TakeOverException("more than " + MOST_CHANGED + " changes at " + calls.shown()
+                                + " since revision " + first + ": run the command again when it is less busy");
+                    }
                 }
-                steps.progress(Math.max(0, reached - after), until - after);
-                if (changes > MOST_CHANGED) {
-                    throw new TakeOverException("more than " + MOST_CHANGED + " changes at " + calls.shown()
-                            + " since revision " + after + ": run the command again when it is less busy");
-                }
+            } catch (FeedEndedException e) {
+                throw new TakeOverException(calls.shown() + ": " + e.getMessage(), e);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new TakeOverException("interrupted during the comparison", e);
             }
-        } catch (FeedEndedException e) {
-            throw new TakeOverException(calls.shown() + ": " + e.getMessage(), e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new TakeOverException("interrupted during the comparison", e);
+            after = Math.max(first, until);
+        }
+
+        @Override
+        public void close() {
+            history.close();
         }
     }
 

@@ -1,7 +1,6 @@
 package io.understudy.mirror.takeover;
 
 import com.google.protobuf.ByteString;
-import io.etcd.jetcd.api.Compare;
 import io.etcd.jetcd.api.TxnRequest;
 import io.understudy.mirror.scope.ReservedKeys;
 import java.time.Duration;
@@ -10,8 +9,8 @@ import java.util.Optional;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
-import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -41,9 +40,20 @@ final class Lock {
         }
     }
 
+    /** Work on another thread. */
+    @FunctionalInterface
+    interface Beats {
+        void end();
+
+        /** Does it once. */
+        default void execute(Runnable work) {
+            work.run();
+        }
+    }
+
     private final String process;
     private final LongSupplier nanoTime;
-    private final UnaryOperator<Runnable> repeated;
+    private final Function<Runnable, Beats> repeated;
 
     private @Nullable Records held;
     /** 0 for none. */
@@ -52,29 +62,37 @@ final class Lock {
     private long until;
 
     private String step = "";
-    private Runnable beats = () -> {};
+    private Beats beats = () -> {};
 
     /** @param process host and process ID */
     Lock(String process) {
         this(process, System::nanoTime, Lock::onOwnThread);
     }
 
-    /** @param repeated begins to repeat what it is given; its result ends that */
-    Lock(String process, LongSupplier nanoTime, UnaryOperator<Runnable> repeated) {
+    /** @param repeated begins to repeat what it is given */
+    Lock(String process, LongSupplier nanoTime, Function<Runnable, Beats> repeated) {
         this.process = process;
         this.nanoTime = nanoTime;
         this.repeated = repeated;
     }
 
-    private static Runnable onOwnThread(Runnable work) {
+    private static Beats onOwnThread(Runnable work) {
         ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(each -> {
             Thread daemon = new Thread(each, "takeover-lock");
             daemon.setDaemon(true);
             return daemon;
         });
         var unused = thread.scheduleWithFixedDelay(work, BEAT.toMillis(), BEAT.toMillis(), TimeUnit.MILLISECONDS);
-        return () -> {
-            var unusedTasks = thread.shutdownNow();
+        return new Beats() {
+            @Override
+            public void end() {
+                var unusedTasks = thread.shutdownNow();
+            }
+
+            @Override
+            public void execute(Runnable once) {
+                thread.execute(once);
+            }
         };
     }
 
@@ -157,25 +175,23 @@ final class Lock {
         }
     }
 
-    /** Shows the next step. */
-    void show(String next) {
+    /** Shows the next step, while that begins: clients may wait for it. */
+    synchronized void show(String next) {
+        step = next;
         Records at = held;
         if (at != null) {
-            Compare isShown = Compare.newBuilder()
-                    .setKey(key(at))
-                    .setTarget(Compare.CompareTarget.VALUE)
-                    .setResult(Compare.CompareResult.EQUAL)
-                    .setValue(value(step))
+            // The key is of no other command as long as the lease exists.
+            TxnRequest put = TxnRequest.newBuilder()
+                    .addSuccess(Records.put(key(at), value(next), lease))
                     .build();
-            var unused = at.cluster()
-                    .txn(
-                            "the lock",
-                            TxnRequest.newBuilder()
-                                    .addCompare(isShown)
-                                    .addSuccess(Records.put(key(at), value(next), lease))
-                                    .build());
+            beats.execute(() -> {
+                try {
+                    var unused = at.cluster().with(BEAT).txn("the lock", put);
+                } catch (TakeOverException e) {
+                    LOG.atDebug().addKeyValue("cause", e.getMessage()).log("step not shown");
+                }
+            });
         }
-        step = next;
     }
 
     /** @throws Expired if it was taken, and another command may be at work */
@@ -236,7 +252,7 @@ final class Lock {
 
     /** A failure hides no result, since the lock expires by itself. */
     void release() {
-        beats.run();
+        beats.end();
         Records at;
         long kept;
         synchronized (this) {

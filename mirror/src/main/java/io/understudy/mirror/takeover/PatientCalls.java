@@ -43,21 +43,28 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Calls the voters of one cluster, and repeats failed attempts elsewhere until the patience is over. Each attempt has the
  * cluster's request timeout. Every call here must be idempotent.
  *
- * <p>Blocking; one thread.
+ * <p>Blocking. Thread-safe.
  */
 public final class PatientCalls implements TakeOverCalls {
 
     private static final Metadata.Key<String> TOKEN = Metadata.Key.of("token", Metadata.ASCII_STRING_MARSHALLER);
     private static final String ROOT = "root";
     private static final int ALIVE_AT_A_TIME = 500;
+    private static final int MOST_AT_ONCE = 8;
     private static final Duration PAUSE = Duration.ofMillis(200);
 
     private final EtcdCluster cluster;
@@ -282,11 +289,11 @@ public final class PatientCalls implements TakeOverCalls {
 
     @Override
     public List<Long> keepAlive(List<Long> leases) {
-        List<Long> alive = new ArrayList<>();
+        List<Supplier<List<Long>>> requests = new ArrayList<>();
         // One attempt for tens of thousands exceeds the request timeout.
         for (int first = 0; first < leases.size(); first += ALIVE_AT_A_TIME) {
             List<Long> some = leases.subList(first, Math.min(leases.size(), first + ALIVE_AT_A_TIME));
-            alive.addAll(patiently("lease keep-alives", () -> {
+            requests.add(() -> patiently("lease keep-alives", () -> {
                 List<Long> answered = Collections.synchronizedList(new ArrayList<>());
                 calls.keepAlive(some, (lease, seconds) -> {
                     if (seconds > 0) {
@@ -296,7 +303,32 @@ public final class PatientCalls implements TakeOverCalls {
                 return List.copyOf(answered);
             }));
         }
-        return List.copyOf(alive);
+        return together(requests).stream().flatMap(List::stream).toList();
+    }
+
+    @Override
+    public <T> List<T> together(List<Supplier<T>> requests) {
+        if (requests.size() < 2) {
+            return TakeOverCalls.super.together(requests);
+        }
+        ExecutorService threads = Executors.newFixedThreadPool(Math.min(MOST_AT_ONCE, requests.size()));
+        try {
+            List<T> results = new ArrayList<>();
+            for (Future<T> each : threads.invokeAll(
+                    requests.stream().<Callable<T>>map(request -> request::get).toList())) {
+                results.add(each.get());
+            }
+            return results;
+        } catch (InterruptedException e) {
+            throw interrupted(e);
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof RuntimeException failed) {
+                throw failed;
+            }
+            throw new IllegalStateException(e.getCause());
+        } finally {
+            var unused = threads.shutdownNow();
+        }
     }
 
     /** The connection, carrying the credentials' token. The caller handles a failed call. */

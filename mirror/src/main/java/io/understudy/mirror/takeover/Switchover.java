@@ -16,6 +16,8 @@ import io.understudy.mirror.takeover.Records.Found;
 import io.understudy.mirror.takeover.Rejoin.Claims;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -41,6 +43,8 @@ public final class Switchover {
     private static final Logger LOG = LoggerFactory.getLogger(Switchover.class);
     private static final Duration PAUSE = Duration.ofMillis(20);
     private static final int ATTEMPTS = 5;
+    private static final int CATCH_UPS = 2;
+    private static final Duration CATCH_UP = Duration.ofSeconds(5);
     /** Kinds of the operation that a record has. */
     static final String FORCED_UNDO = "forced undo";
 
@@ -57,6 +61,8 @@ public final class Switchover {
     private final Undo undo;
     /** Of the range's keys, as the mirror keeps them at both sides. */
     private final Set<Long> leases = new LinkedHashSet<>();
+    /** Those that the other side has kept alive since the former primary refuses that. */
+    private final Set<Long> restarted = new HashSet<>();
 
     /** While a killed command kept no leases alive. */
     private Lost expired = Lost.NOTHING;
@@ -159,6 +165,7 @@ public final class Switchover {
             return finished();
         } finally {
             lock.release();
+            direction.comparer().close();
         }
     }
 
@@ -181,6 +188,7 @@ public final class Switchover {
             if (lock.again() && from.read().recordRevision() != primary.recordRevision()) {
                 throw undo.writtenMeanwhile();
             }
+            awaitCloseBehind();
             // Revisions at which the rest is compared later come closer to the present one.
             equal = direction.comparer().changed(equal);
             leases.addAll(to.leases());
@@ -198,9 +206,7 @@ public final class Switchover {
             }
             undo.requireClosing();
             direction.closingFrom().refuseKeepAlives(closed);
-            leases.addAll(to.leases());
-            // A client that the former primary answered last must not outlive its lease here.
-            keepAlive(direction.to());
+            restart();
             moveTo(primary, other, marker, equal);
         } catch (Undo.StaysClosed e) {
             throw e;
@@ -208,6 +214,17 @@ public final class Switchover {
             throw mayBeClosed ? undo.after(e, isBegun ? primary : null) : e;
         }
         return finished();
+    }
+
+    /** What the mirror has copied by the closing, clients do not wait for. It may be too slow to get closer. */
+    private void awaitCloseBehind() {
+        for (int time = 0; time < CATCH_UPS; time++) {
+            long end = System.nanoTime() + CATCH_UP.toNanos();
+            long written = from.read().revision();
+            while (!hasReached(to.read(), written) && System.nanoTime() - end < 0) {
+                PatientCalls.pause(PAUSE);
+            }
+        }
     }
 
     /**
@@ -246,18 +263,21 @@ public final class Switchover {
     private void drained(long marker, Way way) {
         begin("drain");
         facts.put("end marker", "revision " + marker + " of " + from.shown());
+        if (way != Way.CORRUPT_ALARM) {
+            // While the mirror drains. Those that it grants from now on have a full TTL.
+            restart();
+        }
         long end = System.nanoTime() + options.drainDeadline().toNanos();
         long keptAlive = System.nanoTime();
         long first = -1;
         while (true) {
-            Checkpoint found = to.read().checkpoint();
+            Found now = to.read();
+            Checkpoint found = now.checkpoint();
             if (found != null) {
                 first = first < 0 ? found.revision().value() : first;
                 steps.progress(Math.max(0, found.revision().value() - first), marker - first);
             }
-            if (found != null
-                    && found.state() == CheckpointState.SYNCED
-                    && found.revision().value() >= marker) {
+            if (hasReached(now, marker)) {
                 return;
             }
             if (System.nanoTime() - end > 0) {
@@ -276,8 +296,17 @@ public final class Switchover {
         }
     }
 
+    /** A client that the former primary answered last must not outlive its lease at the other side. */
+    private void restart() {
+        leases.addAll(to.leases());
+        List<Long> rest =
+                leases.stream().filter(lease -> !restarted.contains(lease)).toList();
+        keepAlive(direction.to(), rest);
+        restarted.addAll(rest);
+    }
+
     /** The owners' keep-alives are rejected where they may not write. */
-    private void keepAlive(TakeOverCalls cluster) {
+    private static void keepAlive(TakeOverCalls cluster, Collection<Long> leases) {
         if (!leases.isEmpty()) {
             var unused = cluster.keepAlive(List.copyOf(leases));
         }
@@ -287,7 +316,7 @@ public final class Switchover {
     private void keepAliveFrom(Way way) {
         boolean isAlarmed = way == Way.CORRUPT_ALARM;
         try {
-            keepAlive(isAlarmed ? direction.from().with(Duration.ZERO) : direction.from());
+            keepAlive(isAlarmed ? direction.from().with(Duration.ZERO) : direction.from(), leases);
         } catch (TakeOverException e) {
             if (!isAlarmed) {
                 throw e;
@@ -305,7 +334,9 @@ public final class Switchover {
                 if (now.recordRevision() != other.recordRevision()) {
                     throw undo.writtenMeanwhile();
                 }
-                requireReached(now, marker);
+                if (!hasReached(now, marker)) {
+                    throw new TakeOverException("the checkpoint at " + to.shown() + " went back");
+                }
                 if (moved(now, epoch, marker, equal)) {
                     return;
                 }
@@ -323,13 +354,11 @@ public final class Switchover {
                 + ATTEMPTS + " times during the move");
     }
 
-    private void requireReached(Found now, long marker) {
+    private static boolean hasReached(Found now, long revision) {
         Checkpoint reached = now.checkpoint();
-        if (reached == null
-                || reached.state() != CheckpointState.SYNCED
-                || reached.revision().value() < marker) {
-            throw new TakeOverException("the checkpoint at " + to.shown() + " went back");
-        }
+        return reached != null
+                && reached.state() == CheckpointState.SYNCED
+                && reached.revision().value() >= revision;
     }
 
     private boolean moved(Found now, long epoch, long marker, Equal equal) {
@@ -361,9 +390,9 @@ public final class Switchover {
                             + " since; see \"understudy mirror status\"",
                     null);
         }
-        leases.addAll(to.leases());
-        direction.releaseLeases();
+        // First, since clients wait for it.
         direction.closingTo().open(primary.move().closed());
+        leases.addAll(direction.releaseLeases());
         List<String> next = new ArrayList<>();
         next.add("point clients at " + to.shown());
         Turned turned = turned(primary);
@@ -426,7 +455,7 @@ public final class Switchover {
                 return again(lost, "its record was written meanwhile");
             }
             // Until the mirror back does it; an alarm is disarmed by now.
-            keepAlive(direction.from());
+            keepAlive(direction.from(), leases);
             return new Turned(lost == null ? lost(primary) : lost, null);
         } catch (Undo.StaysClosed | Lock.Expired e) {
             throw e;

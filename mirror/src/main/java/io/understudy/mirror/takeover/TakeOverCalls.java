@@ -13,10 +13,12 @@ import io.understudy.etcd.Credentials;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The requests of take-overs to one cluster, one method each. Each may be delivered twice. One thread.
+ * The requests of take-overs to one cluster, one method each. Each may be delivered twice. One thread, except in
+ * {@link #together}.
  *
  * <p>All methods throw {@link TakeOverException} if the cluster rejects the request or does not answer in time; after the
  * latter it is unknown whether the request was done.
@@ -68,6 +70,11 @@ interface TakeOverCalls {
 
     /** Keeps leases alive once; returns those that exist. */
     List<Long> keepAlive(List<Long> leases);
+
+    /** Makes requests that do not depend on each other, at once where that saves time; returns the results in their order. */
+    default <T> List<T> together(List<Supplier<T>> requests) {
+        return requests.stream().map(Supplier::get).toList();
+    }
 
     /** One key, read linearizably; empty if there is none. */
     default Optional<KeyValue> get(ByteString key) {

@@ -61,8 +61,8 @@ final class TakeOverFiguresIT {
             moved(sites, source, target, true, mirror);
             Writers writers = sites.opened(new Writers(sites, 8, true));
             if (delayMillis > 0) {
-                // A mirror joins no put and deletion of one key, so a round trip each is the most that it follows.
-                writers.paced(Duration.ofMillis(delayMillis * 2L));
+                // A mirror joins no put and deletion of one key, so one in a round trip is the most that it follows.
+                writers.paced(Duration.ofMillis(delayMillis * 4L));
             }
             List<Long> pauses = new ArrayList<>();
             List<Long> durations = new ArrayList<>();
