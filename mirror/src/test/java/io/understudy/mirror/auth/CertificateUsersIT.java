@@ -28,16 +28,7 @@ import io.understudy.mirror.settings.MirrorSettings;
 import io.understudy.tls.TlsFiles;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.KeyFactory;
-import java.security.KeyStore;
-import java.security.cert.CertificateFactory;
-import java.security.cert.X509Certificate;
-import java.security.spec.PKCS8EncodedKeySpec;
 import java.time.Duration;
-import java.util.Base64;
-import javax.net.ssl.KeyManagerFactory;
-import javax.net.ssl.SSLContext;
-import javax.net.ssl.TrustManagerFactory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -63,7 +54,7 @@ final class CertificateUsersIT {
         Path trusted = Files.writeString(
                 folder.resolve("trusted.pem"),
                 Files.readString(server.certificate()) + Files.readString(ann.certificate()));
-        ServerTls tls = new ServerTls(trusted, server.certificate(), server.key(), context(server));
+        ServerTls tls = new ServerTls(trusted, server.certificate(), server.key(), server.context());
         try (SecuredCluster source = SecuredCluster.start("source", folder.resolve("source"));
                 LocalEtcd target = LocalEtcd.builder()
                         .name("target")
@@ -108,33 +99,5 @@ final class CertificateUsersIT {
         PutRequest request =
                 PutRequest.newBuilder().setKey(ByteString.copyFromUtf8(key)).build();
         return calls.kv(stub -> stub.put(request)).getHeader().getRevision();
-    }
-
-    /** For a client that shows the pair's certificate, and trusts it. */
-    private static SSLContext context(Certificates.Pair pair) throws Exception {
-        X509Certificate certificate;
-        try (var in = Files.newInputStream(pair.certificate())) {
-            certificate =
-                    (X509Certificate) CertificateFactory.getInstance("X.509").generateCertificate(in);
-        }
-        byte[] key = Base64.getMimeDecoder()
-                .decode(Files.readString(pair.key())
-                        .replaceAll("-----[A-Z ]+-----", "")
-                        .strip());
-        KeyStore store = KeyStore.getInstance("PKCS12");
-        store.load(null, null);
-        store.setKeyEntry(
-                "own",
-                KeyFactory.getInstance("EC").generatePrivate(new PKCS8EncodedKeySpec(key)),
-                new char[0],
-                new X509Certificate[] {certificate});
-        store.setCertificateEntry("trusted", certificate);
-        KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
-        keys.init(store, new char[0]);
-        TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-        trust.init(store);
-        SSLContext context = SSLContext.getInstance("TLS");
-        context.init(keys.getKeyManagers(), trust.getTrustManagers(), null);
-        return context;
     }
 }

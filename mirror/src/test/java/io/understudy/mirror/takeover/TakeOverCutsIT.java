@@ -151,6 +151,7 @@ final class TakeOverCutsIT {
                             requests.to(
                                     back ? "from" : "to",
                                     sites.target.clientUrls().get(0)),
+                            sites.tls(),
                             options.patience(),
                             sites.hasAuth())) {
                 try {

@@ -10,6 +10,7 @@ import io.understudy.mirror.checkpoint.CheckpointState;
 import io.understudy.mirror.fixture.MirrorJvm;
 import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.home.Move.Way;
+import io.understudy.tls.TlsFiles;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.file.Files;
@@ -31,7 +32,8 @@ import org.slf4j.LoggerFactory;
  * Moves of the primary role while a seed chooses faults: of the command's process, of members, of the mirror, and of the
  * links between them. Commands and mirror are processes. The writers check that nothing acknowledged is lost.
  *
- * <p>Properties: {@code understudy.takeover.faults}, how many in all; {@code understudy.seed}.
+ * <p>Properties: {@code understudy.takeover.faults}, how many in all; {@code understudy.takeover.tls}, {@code true} for TLS;
+ * {@code understudy.seed}.
  *
  * <p>Tests invariants M37, M40.
  */
@@ -41,6 +43,7 @@ final class TakeOverFaultsIT {
 
     private static final Logger LOG = LoggerFactory.getLogger(TakeOverFaultsIT.class);
     private static final int FAULTS = Integer.getInteger("understudy.takeover.faults", 300);
+    private static final boolean TLS = Boolean.getBoolean("understudy.takeover.tls");
     private static final int FAULTS_PER_FAILOVER = 10;
     private static final List<String> STEPS = List.of("compare", "close", "drain", "move", "open");
     private static final int LONGEST_FAULT_MILLIS = 3_000;
@@ -114,7 +117,7 @@ final class TakeOverFaultsIT {
 
         Run(Way way) throws Exception {
             this.way = way;
-            sites = new TwoSites(folder, way == Way.ROLES);
+            sites = new TwoSites(folder, way == Way.ROLES, TLS);
             for (int party = 0; party < 2; party++) {
                 for (LocalEtcd cluster : List.of(sites.source, sites.target)) {
                     URI url = cluster.members().get(0).directClientUrl();
@@ -138,14 +141,17 @@ final class TakeOverFaultsIT {
         /** A process that reaches the clusters by two of the links. */
         private MirrorJvm process(String command, int link) throws Exception {
             Path own = Files.createDirectories(folder.resolve(command + processes++));
-            return sites.opened(MirrorJvm.of(
-                    own,
-                    TakeOverMain.class,
-                    List.of(command, way.name(), url(links.get(link)), url(links.get(link + 1)))));
+            List<String> arguments =
+                    new ArrayList<>(List.of(command, way.name(), url(links.get(link)), url(links.get(link + 1))));
+            TlsFiles tls = sites.tls();
+            if (tls != null) {
+                arguments.addAll(List.of(String.valueOf(tls.certificate()), String.valueOf(tls.key())));
+            }
+            return sites.opened(MirrorJvm.of(own, TakeOverMain.class, arguments));
         }
 
         private static String url(FaultProxy link) {
-            return "http://127.0.0.1:" + link.port();
+            return (TLS ? "https" : "http") + "://127.0.0.1:" + link.port();
         }
 
         /** A move is disturbed, and made again. */

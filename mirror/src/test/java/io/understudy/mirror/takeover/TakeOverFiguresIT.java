@@ -53,7 +53,7 @@ final class TakeOverFiguresIT {
             URI target = sites.target.clientUrls().get(0);
             fill(sites.client(sites.source).with(Mirrors.PATIENCE), keys, leases);
             long began = System.nanoTime();
-            MirrorProcess mirror = sites.opened(Mirrors.start(TwoSites.mirror(source, target)));
+            MirrorProcess mirror = sites.opened(Mirrors.start(TwoSites.mirror(source, target, sites.tls())));
             awaitSynced(mirror, source);
             long copied = millisSince(began);
             List<Long> lags = lags(sites);
@@ -93,7 +93,8 @@ final class TakeOverFiguresIT {
 
     private static long moved(TwoSites sites, URI source, URI target, boolean back, MirrorProcess mirror) {
         long began = System.nanoTime();
-        try (TakeOver commands = TwoSites.commands(source, target, TwoSites.OPTIONS.patience(), sites.hasAuth())) {
+        try (TakeOver commands =
+                TwoSites.commands(source, target, sites.tls(), TwoSites.OPTIONS.patience(), sites.hasAuth())) {
             TakeOverOptions options = TwoSites.OPTIONS.with(Way.ROLES);
             Switchover move = back ? commands.failback(options, step -> {}) : commands.switchover(options, step -> {});
             assertThat(move.run().loss()).isEqualTo(TakeOverReport.NONE);

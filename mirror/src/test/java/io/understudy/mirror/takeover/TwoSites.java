@@ -11,6 +11,8 @@ import io.understudy.etcd.Credentials;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.etcd.MemberDiscovery;
+import io.understudy.local.certificate.Certificates;
+import io.understudy.local.certificate.ServerTls;
 import io.understudy.local.etcd.LocalEtcd;
 import io.understudy.mirror.MirrorProcess;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
@@ -21,7 +23,10 @@ import io.understudy.mirror.pipeline.MirrorState;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.settings.MirrorSettings;
+import io.understudy.tls.TlsFiles;
 import io.understudy.vocabulary.KeyRange;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -43,6 +48,9 @@ final class TwoSites implements AutoCloseable {
 
     private final List<AutoCloseable> open = new ArrayList<>();
     private final boolean hasAuth;
+    /** Null for plain text. */
+    private final Certificates.@Nullable Pair tls;
+
     final LocalEtcd source;
     final LocalEtcd target;
     /** Of each side, as a user that may do anything. */
@@ -50,16 +58,44 @@ final class TwoSites implements AutoCloseable {
 
     /** @param hasAuth whether authentication is enabled at first */
     TwoSites(Path folder, boolean hasAuth) {
+        this(folder, hasAuth, false);
+    }
+
+    /** @param hasTls whether the clusters and all of their clients use TLS, with one certificate */
+    TwoSites(Path folder, boolean hasAuth, boolean hasTls) {
         this.hasAuth = hasAuth;
+        this.tls = hasTls ? certificate(folder) : null;
         source = cluster("source", folder);
         target = cluster("target", folder);
         calls = List.of(administrator(source), administrator(target));
+    }
+
+    private static Certificates.Pair certificate(Path folder) {
+        try {
+            return new Certificates(folder).make("cluster", "EC");
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** The certificate and its key; null for plain text. */
+    @Nullable TlsFiles tls() {
+        return tls == null ? null : new TlsFiles(tls.certificate(), tls.certificate(), tls.key());
+    }
+
+    private @Nullable ServerTls serverTls() {
+        try {
+            return tls == null ? null : tls.mutual();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private LocalEtcd cluster(String name, Path folder) {
         LocalEtcd cluster = opened(LocalEtcd.builder()
                 .name(name)
                 .fsync(false)
+                .tls(serverTls())
                 .dataDirectory(folder.resolve(name))
                 .build());
         cluster.start();
@@ -89,33 +125,35 @@ final class TwoSites implements AutoCloseable {
 
     MirrorProcess startMirror() {
         return opened(Mirrors.start(
-                mirror(source.clientUrls().get(0), target.clientUrls().get(0))));
+                mirror(source.clientUrls().get(0), target.clientUrls().get(0), tls())));
     }
 
     /** The mirror with these endpoints alone. */
-    static MirrorSettings.Mirror mirror(URI source, URI target) {
+    static MirrorSettings.Mirror mirror(URI source, URI target, @Nullable TlsFiles tls) {
         return new MirrorSettings.Mirror(
                 "dr",
-                MirrorSettings.Source.Etcd.of(settings(source, MIRROR)),
+                MirrorSettings.Source.Etcd.of(settings(source, tls)),
                 SCOPE,
                 MirrorSettings.Target.Etcd.of(
-                        settings(target, MIRROR),
+                        settings(target, tls),
                         EtcdSinkOptions.DEFAULTS.with(LeaseMode.TTL).withMaxPrunePercent(100)));
     }
 
-    private static EtcdSettings settings(URI endpoint, @Nullable Credentials user) {
-        EtcdSettings settings = EtcdSettings.of(endpoint).withDiscovery(MemberDiscovery.CONFIGURED);
-        return user == null ? settings : settings.withLogin(user);
+    private static EtcdSettings settings(URI endpoint, @Nullable TlsFiles tls) {
+        EtcdSettings settings = EtcdSettings.of(endpoint)
+                .withDiscovery(MemberDiscovery.CONFIGURED)
+                .withLogin(MIRROR);
+        return tls == null ? settings : settings.withTls(tls);
     }
 
     TakeOver commands() {
-        return commands(source.clientUrls().get(0), target.clientUrls().get(0), OPTIONS.patience(), hasAuth);
+        return commands(source.clientUrls().get(0), target.clientUrls().get(0), tls(), OPTIONS.patience(), hasAuth);
     }
 
     /** Commands that reach the clusters there. */
-    static TakeOver commands(URI source, URI target, Duration patience, boolean hasAuth) {
+    static TakeOver commands(URI source, URI target, @Nullable TlsFiles tls, Duration patience, boolean hasAuth) {
         Credentials user = hasAuth ? ROOT : null;
-        return new TakeOver(mirror(source, target), user, user, patience);
+        return new TakeOver(mirror(source, target, tls), user, user, patience);
     }
 
     boolean hasAuth() {
@@ -132,7 +170,10 @@ final class TwoSites implements AutoCloseable {
     }
 
     private TakeOverCalls connected(LocalEtcd cluster, @Nullable Credentials user, Duration patience) {
-        EtcdSettings plain = Mirrors.impatient(cluster);
+        TlsFiles files = tls();
+        EtcdSettings plain = files == null
+                ? Mirrors.impatient(cluster)
+                : Mirrors.impatient(cluster).withTls(files);
         return new PatientCalls(
                 opened(EtcdCluster.connect(user == null ? plain : plain.withLogin(user), new SimpleMeterRegistry())),
                 null,

@@ -5,14 +5,22 @@ import java.math.BigInteger;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
+import java.security.KeyFactory;
 import java.security.KeyPair;
 import java.security.KeyPairGenerator;
+import java.security.KeyStore;
 import java.security.SecureRandom;
+import java.security.cert.CertificateFactory;
+import java.security.cert.X509Certificate;
+import java.security.spec.PKCS8EncodedKeySpec;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Base64;
 import java.util.Date;
 import java.util.Map;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManagerFactory;
 import org.bouncycastle.asn1.x500.X500Name;
 import org.bouncycastle.asn1.x509.BasicConstraints;
 import org.bouncycastle.asn1.x509.Extension;
@@ -36,7 +44,42 @@ public final class Certificates {
     }
 
     /** The files of one name: certificate, which is its own authority, and key. */
-    public record Pair(Path certificate, Path key) {}
+    public record Pair(Path certificate, Path key) {
+
+        /** Of a server with peers and clients that show this pair, too. Its key is an elliptic curve's. */
+        public ServerTls mutual() throws IOException {
+            return new ServerTls(certificate, certificate, key, context());
+        }
+
+        /** For a client that shows the certificate, and trusts it. The key is an elliptic curve's. */
+        public SSLContext context() throws IOException {
+            try (var in = Files.newInputStream(certificate)) {
+                X509Certificate own = (X509Certificate)
+                        CertificateFactory.getInstance("X.509").generateCertificate(in);
+                byte[] der = Base64.getMimeDecoder()
+                        .decode(Files.readString(key)
+                                .replaceAll("-----[A-Z ]+-----", "")
+                                .strip());
+                KeyStore store = KeyStore.getInstance("PKCS12");
+                store.load(null, null);
+                store.setKeyEntry(
+                        "own",
+                        KeyFactory.getInstance("EC").generatePrivate(new PKCS8EncodedKeySpec(der)),
+                        new char[0],
+                        new X509Certificate[] {own});
+                store.setCertificateEntry("trusted", own);
+                KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+                keys.init(store, new char[0]);
+                TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+                trust.init(store);
+                SSLContext context = SSLContext.getInstance("TLS");
+                context.init(keys.getKeyManagers(), trust.getTrustManagers(), null);
+                return context;
+            } catch (GeneralSecurityException e) {
+                throw new IOException("cannot read " + certificate, e);
+            }
+        }
+    }
 
     /**
      * Makes a self-signed certificate for 127.0.0.1 and localhost, valid for two days.
