@@ -273,7 +273,14 @@ final class Login implements ClientInterceptor {
         /** Whether the text requires a new token; if so the next call gets one. */
         boolean isRefused(@Nullable String text) {
             Token token = used;
-            if (text == null || token == null || !OF_THE_TOKEN.contains(EtcdErrors.error(text))) {
+            if (text == null || token == null) {
+                return false;
+            }
+            EtcdError error = EtcdErrors.error(text);
+            // Without a token, etcd takes the name in a client certificate for the user, once authentication is
+            // enabled.
+            boolean isOfCertificate = token.value == null && error == EtcdError.PERMISSION_DENIED;
+            if (!isOfCertificate && !OF_THE_TOKEN.contains(error)) {
                 return false;
             }
             token.refused = true;

@@ -10,8 +10,11 @@ import io.etcd.jetcd.api.RangeRequest;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.local.certificate.Certificates;
 import io.understudy.local.etcd.EtcdMember;
+import io.understudy.local.etcd.LocalEtcd;
 import io.understudy.local.junit.EtcdExtension;
+import io.understudy.tls.TlsFiles;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.MemberId;
 import java.io.IOException;
@@ -155,6 +158,33 @@ final class LoginIT {
         assertThat(logins("failed")).isBetween(1.0, 5.0);
     }
 
+    /** Without a token, etcd takes the name in the certificate for the user, who is unknown. */
+    @Test
+    void authenticationThatIsEnabledLaterIsNoticedByAClientWithACertificate(@TempDir Path folder) throws IOException {
+        Certificates.Pair pair = new Certificates(folder).make("cluster", "EC");
+        try (LocalEtcd secured = LocalEtcd.builder()
+                .name("secured")
+                .fsync(false)
+                .tls(pair.mutual())
+                .dataDirectory(folder.resolve("data"))
+                .build()) {
+            secured.start();
+            var unusedKey = secured.etcdctl("put", "app/a", "1");
+            EtcdSettings settings = EtcdSettings.of(secured.clientUrls().toArray(URI[]::new))
+                    .withTls(new TlsFiles(pair.certificate(), pair.certificate(), pair.key()))
+                    .withLogin(new Credentials("root", "secret"));
+            cluster = EtcdCluster.connect(settings, READABLE, meters);
+            await().atMost(PATIENCE).ignoreExceptions().untilAsserted(() -> assertThat(
+                            read(secured.members().get(0), "app/a"))
+                    .isEqualTo("1"));
+            secured.enableAuthentication("secret");
+
+            await().atMost(PATIENCE).ignoreExceptions().untilAsserted(() -> assertThat(
+                            read(secured.members().get(0), "app/a"))
+                    .isEqualTo("1"));
+        }
+    }
+
     @Test
     void aPasswordThatWasChangedIsReadFromItsFileOnceTheOldOneIsRefused(@TempDir Path folder) throws IOException {
         etcd.cluster().etcdctl(ROOT, "user", "add", "moving:old");
@@ -176,7 +206,11 @@ final class LoginIT {
     }
 
     private String read(String key) {
-        return KVGrpc.newBlockingStub(cluster.channel(Endpoint.of(learner().clientUrl())))
+        return read(learner(), key);
+    }
+
+    private String read(EtcdMember member, String key) {
+        return KVGrpc.newBlockingStub(cluster.channel(Endpoint.of(member.clientUrl())))
                 .withDeadlineAfter(DEADLINE.toMillis(), TimeUnit.MILLISECONDS)
                 .range(RangeRequest.newBuilder()
                         .setKey(ByteString.copyFromUtf8(key))
