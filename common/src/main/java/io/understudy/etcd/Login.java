@@ -61,6 +61,8 @@ final class Login implements ClientInterceptor {
     private static final long LEAST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private static final long LONGEST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(32);
+    /** After a token that was accepted: authentication was disabled or enabled again. */
+    private static final long LONGEST_PAUSE_OF_ACCEPTED_NANOS = TimeUnit.SECONDS.toNanos(4);
 
     private final String cluster;
     private final String user;
@@ -138,7 +140,9 @@ final class Login implements ClientInterceptor {
             return known;
         }
         boolean soon = known != null && sinceNanos < 2 * pauseNanos;
-        pauseNanos = soon ? Math.min(2 * pauseNanos, LONGEST_PAUSE_NANOS) : LEAST_PAUSE_NANOS;
+        boolean wasAccepted = known != null && !known.isCompletedExceptionally() && known.join().accepted;
+        long longest = wasAccepted ? LONGEST_PAUSE_OF_ACCEPTED_NANOS : LONGEST_PAUSE_NANOS;
+        pauseNanos = soon ? Math.min(2 * pauseNanos, longest) : LEAST_PAUSE_NANOS;
         requestedNanos = System.nanoTime();
         CompletableFuture<Token> fetched = new CompletableFuture<>();
         current = fetched;
@@ -231,6 +235,8 @@ final class Login implements ClientInterceptor {
         private final @Nullable String value;
 
         private volatile boolean refused;
+        /** A call with it was answered. */
+        private volatile boolean accepted;
 
         Token(@Nullable String value) {
             this.value = value;
@@ -268,6 +274,13 @@ final class Login implements ClientInterceptor {
                             .withDescription("login failed: " + login.getDescription())
                             .withCause(login.getCause())
                     : login;
+        }
+
+        void accepted() {
+            Token token = used;
+            if (token != null && !token.accepted) {
+                token.accepted = true;
+            }
         }
 
         /** Whether the text requires a new token; if so the next call gets one. */
@@ -308,6 +321,7 @@ final class Login implements ClientInterceptor {
                         .setCancelReason(EtcdError.INVALID_TOKEN.message())
                         .build());
             } else {
+                ticket.accepted();
                 super.onMessage(message);
             }
         }

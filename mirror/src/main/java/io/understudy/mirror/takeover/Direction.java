@@ -90,9 +90,10 @@ record Direction(
          * Returns keys that one of both lost after its revision, not by the mirror. They expired with their leases, or
          * clients deleted them.
          *
+         * @param expired leaves out keys without leases, and with leases that the cluster still has: these did not expire
          * @throws TakeOverException not known
          */
-        List<ByteString> missingSince(TakeOverCalls cluster, long revision);
+        List<ByteString> missingSince(TakeOverCalls cluster, long revision, boolean expired);
 
         /**
          * Returns the last commit of the second cluster up to that revision, as the reversed mirror's feed delivers it:
@@ -153,7 +154,8 @@ record Direction(
             return Lost.NOTHING;
         }
         try {
-            return new Lost(comparer.missingSince(from, closed.recordRevision()), null);
+            // The command may have been killed before it closed the cluster, and clients delete keys until then.
+            return new Lost(comparer.missingSince(from, closed.recordRevision(), true), null);
         } catch (TakeOverException e) {
             return Lost.unknown(String.valueOf(e.getMessage()));
         }

@@ -30,6 +30,8 @@ import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -55,6 +57,9 @@ final class EtcdComparer implements Direction.Comparer {
     private static final int BATCH_KEYS = 64;
     private static final int SHOWN = 10;
     private static final int ANCHOR_REVISIONS = 1_000;
+    /** Of a key with previous values that were compacted. */
+    private static final long UNKNOWN_LEASE = -1;
+
     private static final Duration PAUSE = Duration.ofMillis(20);
 
     private final Sides sides;
@@ -132,13 +137,13 @@ final class EtcdComparer implements Direction.Comparer {
         Found now = synced();
         long reached = checkpoint(now).revision().value();
         Set<ByteString> keys = new LinkedHashSet<>();
-        reader(from, before.from()).read(reached, commit -> commit.changes().stream()
+        reader(from, before.from()).read(reached, step -> step.commit().changes().stream()
                 .map(Change::key)
                 .filter(sides.scope()::contains)
                 .map(sides.scope()::inTarget)
                 .forEach(keys::add));
         List<KeyRange> written = sides.scope().targetRanges();
-        reader(to, before.to()).read(now.revision(), commit -> commit.changes().stream()
+        reader(to, before.to()).read(now.revision(), step -> step.commit().changes().stream()
                 .map(Change::key)
                 .filter(key -> !ReservedKeys.contains(key) && written.stream().anyMatch(range -> range.contains(key)))
                 .forEach(keys::add));
@@ -253,22 +258,34 @@ final class EtcdComparer implements Direction.Comparer {
     }
 
     @Override
-    public List<ByteString> missingSince(TakeOverCalls cluster, long revision) {
+    public List<ByteString> missingSince(TakeOverCalls cluster, long revision, boolean expired) {
         boolean isFirst = cluster == from;
         MirrorScope scope = isFirst ? sides.scope() : sides.scope().reversed();
-        Set<ByteString> keys = new LinkedHashSet<>();
+        Map<ByteString, Long> leases = new LinkedHashMap<>();
         long now = new Records(cluster, sides.mirror()).read().revision();
-        history(cluster, revision, now, commit -> commit.changes().stream()
-                .filter(change -> scope.contains(change.key()))
-                .forEach(change -> {
-                    ByteString key = isFirst ? scope.inTarget(change.key()) : change.key();
-                    if (change instanceof Change.Put) {
-                        keys.remove(key);
-                    } else {
-                        keys.add(key);
-                    }
-                }));
-        return List.copyOf(keys);
+        try (Reader reader = new Reader(cluster, range(cluster), revision, expired)) {
+            reader.read(now, committed -> {
+                Map<ByteString, Long> before = new HashMap<>();
+                committed.previous().forEach(each -> before.put(each.key(), each.lease()));
+                committed.commit().changes().stream()
+                        .filter(change -> scope.contains(change.key()))
+                        .forEach(change -> {
+                            ByteString key = isFirst ? scope.inTarget(change.key()) : change.key();
+                            if (change instanceof Change.Put) {
+                                leases.remove(key);
+                            } else {
+                                leases.put(key, before.getOrDefault(change.key(), UNKNOWN_LEASE));
+                            }
+                        });
+            });
+        }
+        if (expired) {
+            leases.values().removeIf(lease -> lease == 0);
+            Set<Long> known = new HashSet<>(leases.values());
+            known.remove(UNKNOWN_LEASE);
+            leases.values().removeAll(Set.copyOf(cluster.keepAlive(List.copyOf(known))));
+        }
+        return List.copyOf(leases.keySet());
     }
 
     @Override
@@ -296,8 +313,8 @@ final class EtcdComparer implements Direction.Comparer {
     }
 
     private void history(TakeOverCalls calls, KeyRange range, long after, long until, Consumer<Commit> commits) {
-        try (Reader reader = new Reader(calls, range, after)) {
-            reader.read(until, commits);
+        try (Reader reader = new Reader(calls, range, after, false)) {
+            reader.read(until, step -> commits.accept(step.commit()));
         }
     }
 
@@ -316,7 +333,7 @@ final class EtcdComparer implements Direction.Comparer {
         if (kept != null) {
             kept.close();
         }
-        Reader next = new Reader(calls, range(calls), after);
+        Reader next = new Reader(calls, range(calls), after, false);
         open.put(calls, next);
         return next;
     }
@@ -337,9 +354,10 @@ final class EtcdComparer implements Direction.Comparer {
         /** No other commit up to there. */
         private long reached;
         /** Of the next part; null for none. */
-        private @Nullable Commit next;
+        private EtcdHistory.Step.@Nullable Committed next;
 
-        Reader(TakeOverCalls calls, KeyRange range, long after) {
+        /** @param previous whether commits are read with the previous values of their keys */
+        Reader(TakeOverCalls calls, KeyRange range, long after, boolean previous) {
             this.calls = calls;
             this.after = after;
             this.reached = after;
@@ -349,23 +367,23 @@ final class EtcdComparer implements Direction.Comparer {
                     sides.mirror(), cluster, sides.reading().withProgressInterval(PAUSE), new SimpleMeterRegistry());
             // From a revision that is known: etcd before 3.5.19 forgets a delete that it compacts at, and lets watches
             // begin there.
-            history = feeds.history(range, new Revision(Math.max(1, after)), false);
+            history = feeds.history(range, new Revision(Math.max(1, after)), previous);
         }
 
         /** Gives each commit up to a revision. */
-        void read(long until, Consumer<Commit> commits) {
+        void read(long until, Consumer<EtcdHistory.Step.Committed> commits) {
             long end = System.nanoTime() + patience.toNanos();
             long first = after;
             after = -1;
             int changes = 0;
             try {
                 while (true) {
-                    Commit commit = next;
-                    if (commit != null && commit.revision().value() <= until) {
+                    EtcdHistory.Step.Committed read = next;
+                    if (read != null && read.commit().revision().value() <= until) {
                         next = null;
-                        if (commit.revision().value() > first) {
-                            commits.accept(commit);
-                            changes += commit.changes().size();
+                        if (read.commit().revision().value() > first) {
+                            commits.accept(read);
+                            changes += read.commit().changes().size();
                         }
                     }
                     if (reached >= until) {
@@ -373,7 +391,7 @@ final class EtcdComparer implements Direction.Comparer {
                     }
                     EtcdHistory.Step step = history.next(Duration.ofNanos(Math.max(0, end - System.nanoTime())));
                     if (step instanceof EtcdHistory.Step.Committed committed) {
-                        next = committed.commit();
+                        next = committed;
                         reached = committed.commit().revision().value();
                         end = System.nanoTime() + patience.toNanos();
                     } else if (step instanceof EtcdHistory.Step.Complete complete) {

@@ -289,7 +289,7 @@ public final class Failover {
         try {
             return new Expired(
                     leases,
-                    direction.comparer().missingSince(direction.to(), marker > 0 ? marker : to.reachedAt(found)),
+                    direction.comparer().missingSince(direction.to(), marker > 0 ? marker : to.reachedAt(found), false),
                     null);
         } catch (TakeOverException e) {
             return new Expired(leases, List.of(), e.getMessage());

@@ -224,7 +224,7 @@ final class ReadinessTest {
         }
 
         @Override
-        public List<ByteString> missingSince(TakeOverCalls cluster, long revision) {
+        public List<ByteString> missingSince(TakeOverCalls cluster, long revision, boolean expired) {
             throw new AssertionError();
         }
 

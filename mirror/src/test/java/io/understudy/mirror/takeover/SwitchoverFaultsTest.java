@@ -2133,7 +2133,7 @@ final class SwitchoverFaultsTest {
             }
 
             @Override
-            public List<ByteString> missingSince(TakeOverCalls cluster, long revision) {
+            public List<ByteString> missingSince(TakeOverCalls cluster, long revision, boolean expired) {
                 FakeCluster at = cluster.shown().equals(from.name) ? from : to;
                 return at.changed("/app/", revision, at.revision()).stream()
                         .filter(key -> at.valueAt(key, at.revision()).isEmpty())

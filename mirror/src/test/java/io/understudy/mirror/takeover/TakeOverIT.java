@@ -14,6 +14,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.etcd.Credentials;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdSettings;
+import io.understudy.feed.etcd.EtcdFeedOptions;
 import io.understudy.local.etcd.LocalEtcd;
 import io.understudy.mirror.MirrorProcess;
 import io.understudy.mirror.checkpoint.Checkpoint;
@@ -29,6 +30,7 @@ import io.understudy.mirror.pipeline.MirrorState;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.settings.MirrorSettings;
+import io.understudy.mirror.verify.Sides;
 import io.understudy.vocabulary.CommitDigest;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Position;
@@ -120,6 +122,39 @@ final class TakeOverIT {
         assertThat(contents(source)).containsAllEntriesOf(writers.acknowledged);
         await().atMost(Mirrors.PATIENCE)
                 .untilAsserted(() -> assertThat(contents(target)).isEqualTo(contents(source)));
+    }
+
+    /** A command that was killed before it closed the source leaves clients to delete keys. */
+    @Test
+    void ofMissingKeysOnlyThoseExpiredThatHadALeaseWhichIsGone() throws Exception {
+        start(Way.AUTH_ENABLE);
+        TakeOverCalls calls = client(source, null);
+        long kept = calls.grantLease(Duration.ofMinutes(10));
+        long ended = calls.grantLease(Duration.ofMinutes(10));
+        put(calls, "/app/plain", "1");
+        put(calls, "/app/kept", "1", kept);
+        put(calls, "/app/ended", "1", ended);
+        put(calls, "/app/again", "1", ended);
+        EtcdCluster cluster = opened(EtcdCluster.connect(settings(source, null), new SimpleMeterRegistry()));
+        EtcdComparer comparer = new EtcdComparer(
+                new Sides("dr", MirrorScope.prefix("/app/"), cluster, cluster, EtcdFeedOptions.DEFAULTS, true, false),
+                false,
+                calls,
+                client(target, null),
+                OPTIONS.patience(),
+                step -> {});
+        long before = new Records(calls, "dr").read().revision();
+        calls.revokeLease(ended);
+        for (String key : List.of("/app/plain", "/app/kept")) {
+            TxnRequest delete = TxnRequest.newBuilder()
+                    .addSuccess(Records.delete(ByteString.copyFromUtf8(key)))
+                    .build();
+            var unused = calls.txn("a delete", delete);
+        }
+        put(calls, "/app/again", "2");
+
+        assertThat(comparer.missingSince(calls, before, true)).containsExactly(ByteString.copyFromUtf8("/app/ended"));
+        assertThat(comparer.missingSince(calls, before, false)).hasSize(3);
     }
 
     /** With roles, the mirror may write but not close; the report names the command that an administrator runs. */
@@ -440,13 +475,18 @@ final class TakeOverIT {
     }
 
     private static void put(TakeOverCalls calls, String key, String value) {
+        put(calls, key, value, 0);
+    }
+
+    private static void put(TakeOverCalls calls, String key, String value, long lease) {
         var unused = calls.txn(
                 "a put",
                 TxnRequest.newBuilder()
                         .addSuccess(RequestOp.newBuilder()
                                 .setRequestPut(PutRequest.newBuilder()
                                         .setKey(ByteString.copyFromUtf8(key))
-                                        .setValue(ByteString.copyFromUtf8(value))))
+                                        .setValue(ByteString.copyFromUtf8(value))
+                                        .setLease(lease)))
                         .build());
     }
 
