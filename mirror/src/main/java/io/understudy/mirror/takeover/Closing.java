@@ -344,6 +344,22 @@ record Closing(
         };
     }
 
+    /** Whether nothing of it is closed: a command was killed before. */
+    boolean isOpen(Closed closed) {
+        return switch (closed.way()) {
+            case NONE -> true;
+            case ROLES -> {
+                Map<String, List<Grant>> before = byRole(closed);
+                Map<String, List<Grant>> present = grants(
+                        cluster.roles().stream().filter(before::containsKey).toList());
+                yield before.entrySet().stream()
+                        .allMatch(role ->
+                                isPermitted(inside(role.getValue()), present.getOrDefault(role.getKey(), List.of())));
+            }
+            case CORRUPT_ALARM, AUTH_ENABLE -> !isClosed(closed);
+        };
+    }
+
     /**
      * Opens it.
      *

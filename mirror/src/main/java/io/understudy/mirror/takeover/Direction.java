@@ -146,15 +146,27 @@ record Direction(
 
     /**
      * Finds keys that expired at the first cluster since a command that was killed has closed it: their owners' keep-alives
-     * are rejected there. Under an alarm nothing expires.
+     * are rejected there. Under an alarm nothing expires, nor if the command was killed before. To be called before it is
+     * closed or opened again.
      */
     Lost expiredSince(Found closed) {
+        return expiredSince(closed, isOpen(closed));
+    }
+
+    /** Whether a command that was killed has closed nothing of the first cluster. */
+    boolean isOpen(Found closed) {
         Closed how = closed.move().closed();
-        if (how == null || (how.way() != Way.ROLES && how.way() != Way.AUTH_ENABLE)) {
+        return how == null || closingFrom.isOpen(how);
+    }
+
+    /** @param wasOpen whether {@link #isOpen} held before it was closed again */
+    Lost expiredSince(Found closed, boolean wasOpen) {
+        Closed how = closed.move().closed();
+        if (wasOpen || how == null || (how.way() != Way.ROLES && how.way() != Way.AUTH_ENABLE)) {
             return Lost.NOTHING;
         }
         try {
-            // The command may have been killed before it closed the cluster, and clients delete keys until then.
+            // Between the record and the closing clients still delete keys.
             return new Lost(comparer.missingSince(from, closed.recordRevision(), true), null);
         } catch (TakeOverException e) {
             return Lost.unknown(String.valueOf(e.getMessage()));

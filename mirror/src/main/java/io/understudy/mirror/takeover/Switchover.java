@@ -172,6 +172,7 @@ public final class Switchover {
     private TakeOverReport moved(Found primary, Found other) {
         boolean isBegun = primary.move().phase() == Phase.CLOSING;
         // What the mirror closed after a failover stays closed.
+        Found killed = isBegun ? primary : null;
         boolean mayBeClosed = isBegun && !primary.isLast(Failover.FAILOVER);
         if (isBegun) {
             requireSameWay(primary);
@@ -194,11 +195,14 @@ public final class Switchover {
             leases.addAll(to.leases());
             // What was revoked during the comparison is not granted again later.
             Closed closed = prepared(primary);
+            if (isBegun && direction.isOpen(primary)) {
+                killed = null;
+            }
             mayBeClosed = true;
             long marker = closed(primary, closed, equal, isBegun);
-            if (isBegun) {
+            if (killed != null) {
                 // From now on they are kept alive.
-                expired = direction.expiredSince(primary);
+                expired = direction.expiredSince(killed, false);
             }
             drained(marker, closed.way());
             if (closed.way() != Way.NONE) {
@@ -211,7 +215,7 @@ public final class Switchover {
         } catch (Undo.StaysClosed e) {
             throw e;
         } catch (RuntimeException e) {
-            throw mayBeClosed ? undo.after(e, isBegun ? primary : null) : e;
+            throw mayBeClosed ? undo.after(e, killed) : e;
         }
         return finished();
     }

@@ -129,12 +129,12 @@ final class Undo {
     /**
      * Undoes what this command has begun; returns what to report.
      *
-     * @param begun as a killed command closed it; null for none
+     * @param begun as a killed command closed it; null for none, or if it was killed before
      */
     TakeOverException after(RuntimeException why, @Nullable Found begun) {
         String what = why.getMessage() == null ? why.toString() : why.getMessage();
         try {
-            Lost expired = begun == null ? Lost.NOTHING : uninterrupted(() -> direction.expiredSince(begun));
+            Lost expired = begun == null ? Lost.NOTHING : uninterrupted(() -> direction.expiredSince(begun, false));
             boolean isOpen = uninterrupted(this::undone);
             String lost = expired.shown(LostKeys.of(expired.keys()));
             return new TakeOverException(

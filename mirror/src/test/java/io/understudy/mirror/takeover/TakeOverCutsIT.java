@@ -10,6 +10,7 @@ import io.understudy.mirror.takeover.CutRequests.Point;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -89,6 +90,8 @@ final class TakeOverCutsIT {
 
         private int made;
         private int reached;
+        /** Whether the last cut was during the closing. */
+        private boolean cutWhileClosing;
 
         Run(Way way) {
             this.way = way;
@@ -126,6 +129,7 @@ final class TakeOverCutsIT {
                 int before = sites.primary();
                 reached += move(cut, before == 1, false).isReached() ? 1 : 0;
                 sites.expireLocks();
+                cutWhileClosing = cut.point().step().equals("close");
                 if (cut.fault() == Fault.KILLED && index % 4 < 2) {
                     var unused = move(null, before == 1, true);
                 }
@@ -164,7 +168,7 @@ final class TakeOverCutsIT {
                     } else {
                         TakeOverReport report = move.run();
                         LOG.info("{}", report);
-                        assertThat(report.isWithoutLoss() || cut != null)
+                        assertThat(report.isWithoutLoss() || cut != null || isPossible(report.lost()))
                                 .as(report.toString())
                                 .isTrue();
                     }
@@ -178,6 +182,16 @@ final class TakeOverCutsIT {
                 }
                 return requests;
             }
+        }
+
+        /**
+         * Of a command that was killed while it closed the primary, it is not known whether keys with leases expired after
+         * that, or clients revoked their leases before.
+         */
+        private boolean isPossible(Collection<?> lost) {
+            return cutWhileClosing
+                    && !lost.isEmpty()
+                    && lost.stream().allMatch(key -> key.toString().startsWith("\"/app/lock/"));
         }
 
         /** The mirror runs from the primary, clients write, and nothing is lost so far. */
