@@ -15,7 +15,9 @@ import io.understudy.tls.ClientCertificates;
 import io.understudy.tls.TlsContext;
 import io.understudy.tls.TlsFiles;
 import io.understudy.tls.TlsServer;
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.net.URI;
@@ -140,6 +142,29 @@ final class TlsPortTest {
                     .doesNotContain("HTTP");
         }
         assertThat(server.principals).isEmpty();
+    }
+
+    /** The client sends on, so that a reset would lose the answer. */
+    @Test
+    void anAnswerToARequestThatIsStillSentArrives() throws Exception {
+        start(ClientCertificates.NONE);
+        try (TlsContext context = context(null);
+                Socket socket = context.platform()
+                        .getSocketFactory()
+                        .createSocket(InetAddress.getLoopbackAddress(), server.port())) {
+            socket.setSoTimeout(30_000);
+            socket.getOutputStream()
+                    .write("POST /a HTTP/1.1\r\nhost: x\r\ncontent-length: 100000000\r\n\r\n"
+                            .getBytes(StandardCharsets.US_ASCII));
+            byte[] part = new byte[1 << 20];
+            for (int i = 0; i < 9; i++) {
+                socket.getOutputStream().write(part);
+            }
+            assertThat(new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.US_ASCII))
+                            .readLine())
+                    .isEqualTo("HTTP/1.1 413 Request Entity Too Large");
+        }
+        assertThat(server.pages).hasValue(0);
     }
 
     @Test
