@@ -57,12 +57,17 @@ public enum GatewayMeter implements Declared {
             .by("method", "gRPC method, or unknown")
             .by("code", "gRPC status code")),
     REQUESTS_INFLIGHT(Metric.gauge("understudy.gateway.requests.inflight", "unary requests in flight")),
+    REQUESTS_HELD(Metric.gauge(
+            "understudy.gateway.requests.held",
+            "bytes",
+            "memory held for requests that arrive, wait or are forwarded; limit: 1/8 of the heap")),
     CALLS(Metric.gauge("understudy.gateway.calls", "open calls: unary requests and streams")),
     REQUESTS_REFUSED(Metric.counter(
                     "understudy.gateway.requests.refused", "requests rejected by a limit; clients may retry them")
             .by(
                     "reason",
-                    "overload; in-flight limit of the loop or the connection; rate; bytes held for the connection")),
+                    "overload; in-flight limit of the loop or the connection; rate; bytes held for the connection;"
+                            + " total_bytes held for all requests")),
     CONNECTIONS(Metric.gauge("understudy.gateway.connections", "open client connections")),
     CONNECTIONS_CLOSED(
             Metric.counter("understudy.gateway.connections.closed", "client connections closed by the gateway")

@@ -26,7 +26,7 @@ final class ClientConnection {
     private final Executor loop;
     private final NetSocket socket;
     private final HeldBytes headers;
-    private final HeldBytes arriving;
+    private final HeldBytes messages;
     private final LoopLoad load;
     private final Admission admission;
     private @Nullable Principal peer;
@@ -44,8 +44,8 @@ final class ClientConnection {
         this.loop = task -> context.runOnContext(run -> task.run());
         this.socket = socket;
         this.load = load;
-        this.headers = new HeldBytes(limits.frames().maxHeldBytes(), load);
-        this.arriving = new HeldBytes(limits.frames().maxHeldBytes(), load);
+        this.headers = HeldBytes.ofHeaders(limits.frames().maxHeldBytes(), load);
+        this.messages = HeldBytes.ofMessages(limits.frames().maxHeldBytes(), load);
         this.admission = load.admission(this::client);
     }
 
@@ -67,9 +67,9 @@ final class ClientConnection {
         return headers;
     }
 
-    /** The held memory of incomplete messages. */
-    HeldBytes arriving() {
-        return arriving;
+    /** The held memory of its requests' messages and bodies. */
+    HeldBytes messages() {
+        return messages;
     }
 
     /** The admission of its requests. */

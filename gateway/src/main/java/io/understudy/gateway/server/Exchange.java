@@ -30,13 +30,15 @@ interface Exchange {
     void body(ByteBuf data, boolean end);
 
     /**
-     * Reports how many bytes of an incomplete message are held in total.
+     * Reports how many bytes of its messages or body are held in total, complete or not, until {@link #releaseAll}.
      *
-     * @throws ApiException if the connection's requests hold too much
+     * @throws ApiException if the connection's requests, or those of all connections, hold too much; then none of it
+     *     counts as held
      */
-    default void arriving(int bytes) throws ApiException {
-        // One request at a time.
-    }
+    void hold(int bytes) throws ApiException;
+
+    /** Nothing of its messages or body is held any more. */
+    void releaseAll();
 
     /** Whether the answer may begin before the request has ended. */
     default boolean duplex() {

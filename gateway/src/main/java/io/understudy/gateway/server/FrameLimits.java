@@ -8,7 +8,7 @@ import io.understudy.config.Configured;
  * <p>Invariant S5: the work that HTTP/2 frames of one connection cause is bounded, and other connections are served
  * meanwhile.
  *
- * @param maxHeldBytes of headers, and as much of messages; one request's may be more
+ * @param maxHeldBytes of headers, and as much of messages and bodies; one request's may be more
  */
 public record FrameLimits(
         @Configured(
@@ -19,8 +19,8 @@ public record FrameLimits(
 
         @Configured(
                 value =
-                        "Maximum memory for the calls of one connection: headers of forwarded calls and parts of incomplete"
-                                + " messages. Excess calls are rejected.",
+                        "Maximum memory for the requests of one connection: headers of forwarded calls, and messages until"
+                                + " their calls end. Excess requests are rejected.",
                 byDefault = "64MiB",
                 range = "64KiB..1GiB",
                 bytes = true)

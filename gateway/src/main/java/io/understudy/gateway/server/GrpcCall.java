@@ -67,7 +67,7 @@ final class GrpcCall {
         Caller caller =
                 Callers.of(exchange.request(), exchange.connection(), deadlineNanos, this::over, this::whenOver);
         if (caller.principal() instanceof Principal.Token token && token.value().length() > SMALL_TOKEN) {
-            exchange.hold(token.value().length());
+            exchange.holdHeaders(token.value().length());
         }
         return caller;
     }
@@ -212,6 +212,7 @@ final class GrpcCall {
         if (timer != null) {
             timer.cancel(false);
         }
+        exchange.releaseAll();
         outcomes.answered(code.name(), System.nanoTime() - beginNanos);
         trace.end(code.value());
         return true;

@@ -7,8 +7,8 @@ import io.understudy.gateway.server.LoadMetrics.Refusal;
 import java.util.Map;
 
 /**
- * The memory of one connection's requests: headers of open calls, and incomplete messages. A client sends a field once
- * and refers to it by one byte from then on, so its cost is counted here.
+ * The memory of one connection's requests: either headers of open calls, or messages and bodies. A client sends a field
+ * once and refers to it by one byte from then on, so its cost is counted here.
  */
 final class HeldBytes {
 
@@ -17,11 +17,23 @@ final class HeldBytes {
 
     private final int maxBytes;
     private final LoopLoad load;
+    private final boolean ofTotal;
     private long bytes;
 
-    HeldBytes(int maxBytes, LoopLoad load) {
+    private HeldBytes(int maxBytes, LoopLoad load, boolean ofTotal) {
         this.maxBytes = maxBytes;
         this.load = load;
+        this.ofTotal = ofTotal;
+    }
+
+    /** The memory of headers. */
+    static HeldBytes ofHeaders(int maxBytes, LoopLoad load) {
+        return new HeldBytes(maxBytes, load, false);
+    }
+
+    /** The memory of messages and bodies, which counts towards the total of all connections. */
+    static HeldBytes ofMessages(int maxBytes, LoopLoad load) {
+        return new HeldBytes((int) Math.min(maxBytes, load.maxBytesPerConnection()), load, true);
     }
 
     /** Returns the approximate memory of headers. */
@@ -46,10 +58,17 @@ final class HeldBytes {
                     Status.Code.RESOURCE_EXHAUSTED,
                     "understudy: calls of this connection exceed " + maxBytes + " bytes (limits.maxHeldBytes)");
         }
+        if (ofTotal && !load.hold(more)) {
+            load.refused(Refusal.TOTAL_BYTES);
+            throw ApiException.tooManyRequests(": requests exceed the memory for requests");
+        }
         bytes += more;
     }
 
     void giveBack(int less) {
         bytes -= less;
+        if (ofTotal) {
+            load.release(less);
+        }
     }
 }

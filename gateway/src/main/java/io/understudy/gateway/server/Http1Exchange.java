@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.util.AsciiString;
+import io.understudy.gateway.api.ApiException;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -16,8 +17,12 @@ final class Http1Exchange implements Exchange, RequestHead {
     private final String target;
     private @Nullable RequestReader reader;
     private @Nullable Runnable resume;
+    /** Bytes held of its body. */
+    private int held;
+
     private boolean requestEnded;
     private boolean answered;
+    private boolean closed;
 
     /** @param target path and query */
     Http1Exchange(Http1Handler handler, HttpRequest request, String target) {
@@ -41,6 +46,8 @@ final class Http1Exchange implements Exchange, RequestHead {
 
     void closed() {
         answered = true;
+        closed = true;
+        releaseAll();
         resume = null;
         if (reader != null) {
             reader.closed();
@@ -87,6 +94,21 @@ final class Http1Exchange implements Exchange, RequestHead {
     @Override
     public ByteBufAllocator allocator() {
         return handler.allocator();
+    }
+
+    @Override
+    public void hold(int bytes) throws ApiException {
+        if (bytes != held && !closed) {
+            releaseAll();
+            connection().messages().take(bytes);
+            held = bytes;
+        }
+    }
+
+    @Override
+    public void releaseAll() {
+        connection().messages().giveBack(held);
+        held = 0;
     }
 
     @Override

@@ -33,8 +33,8 @@ final class Http2Exchange implements Exchange, RequestHead {
     private final Stall stall = new Stall();
     /** Bytes of headers that are held for it. */
     private int heldHeaders;
-    /** Bytes held of an incomplete message. */
-    private int arriving;
+    /** Bytes held of its messages or body. */
+    private int held;
 
     private final long beganNanos = System.nanoTime();
     /** Bytes of the answer that the client has not read yet. */
@@ -76,28 +76,38 @@ final class Http2Exchange implements Exchange, RequestHead {
      *
      * @throws ApiException if the connection's requests hold too much
      */
-    void hold(int bytes) throws ApiException {
+    void holdHeaders(int bytes) throws ApiException {
         connection().headers().take(bytes);
         heldHeaders += bytes;
     }
 
     @Override
-    public void arriving(int bytes) throws ApiException {
+    public void hold(int bytes) throws ApiException {
         // A part that was parsed until the stream had ended holds nothing of it.
-        if (bytes != arriving && !closed) {
-            connection().arriving().giveBack(arriving);
-            arriving = 0;
-            connection().arriving().take(bytes);
-            arriving = bytes;
+        if (bytes != held && !closed) {
+            releaseAll();
+            connection().messages().take(bytes);
+            held = bytes;
         }
+    }
+
+    /** Fewer bytes of its messages are held. */
+    void release(int bytes) {
+        int less = Math.min(bytes, held);
+        connection().messages().giveBack(less);
+        held -= less;
+    }
+
+    @Override
+    public void releaseAll() {
+        release(held);
     }
 
     void closed() {
         closed = true;
         connection().headers().giveBack(heldHeaders);
-        connection().arriving().giveBack(arriving);
         heldHeaders = 0;
-        arriving = 0;
+        releaseAll();
         forgetResume();
         if (outflow != null) {
             outflow.drop();

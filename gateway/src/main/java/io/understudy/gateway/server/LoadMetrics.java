@@ -26,7 +26,9 @@ final class LoadMetrics {
         /** The client exceeds its rate. */
         RATE,
         /** The connection's requests hold too much memory. */
-        BYTES
+        BYTES,
+        /** All requests hold too much memory. */
+        TOTAL_BYTES
     }
 
     /** Reasons to close a connection. */
@@ -49,7 +51,7 @@ final class LoadMetrics {
     private final Map<Closure, Counter> closed = new EnumMap<>(Closure.class);
     private final Timer turns;
 
-    LoadMetrics(MeterRegistry registry, Supplier<Number> inFlight, Supplier<Number> calls) {
+    LoadMetrics(MeterRegistry registry, Supplier<Number> inFlight, Supplier<Number> calls, Supplier<Number> heldBytes) {
         for (Refusal each : Refusal.values()) {
             refused.put(
                     each,
@@ -77,6 +79,7 @@ final class LoadMetrics {
                 .register(registry);
         GatewayMeter.REQUESTS_INFLIGHT.gauge(inFlight).register(registry);
         GatewayMeter.CALLS.gauge(calls).register(registry);
+        GatewayMeter.REQUESTS_HELD.gauge(heldBytes).register(registry);
     }
 
     void refused(Refusal why) {

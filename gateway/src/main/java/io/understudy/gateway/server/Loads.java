@@ -12,16 +12,32 @@ import org.jspecify.annotations.Nullable;
 /** Requests in flight by event loop, and request rates by client. Thread-safe. */
 public final class Loads {
 
+    /** Share of the heap that messages and bodies of requests may hold; a request is held encoded and decoded. */
+    private static final int HEAP_SHARE = 8;
+
+    /** Number of connections that can use the whole of it. */
+    private static final int CONNECTIONS = 4;
+
+    /** Part of the limit that event loops may use without a check of the total. */
+    private static final int UNCHECKED = 8;
+
     private final ConcurrentMap<EventLoop, LoopLoad> loops = new ConcurrentHashMap<>();
     private final LoadLimits limits;
     private final LoadMetrics metrics;
+    private final long maxHeldBytes;
     /** Clients of open connections, so that it is bounded as they are. */
     private final Cache<String, RateBucket> clients =
             Caffeine.newBuilder().weakValues().build();
 
     public Loads(LoadLimits limits, MeterRegistry registry) {
+        this(limits, Runtime.getRuntime().maxMemory() / HEAP_SHARE, registry);
+    }
+
+    /** @param maxHeldBytes of messages and bodies; a single request may have more */
+    Loads(LoadLimits limits, long maxHeldBytes, MeterRegistry registry) {
         this.limits = limits;
-        this.metrics = new LoadMetrics(registry, this::inFlight, this::calls);
+        this.maxHeldBytes = maxHeldBytes;
+        this.metrics = new LoadMetrics(registry, this::inFlight, this::calls, this::heldBytes);
     }
 
     /** Returns the load of one loop, for its connections. */
@@ -35,6 +51,27 @@ public final class Loads {
 
     private int calls() {
         return sum(LoopLoad::calls);
+    }
+
+    /** Whether a loop that holds {@code ofLoop} bytes of requests may hold {@code more}. */
+    boolean mayHold(long ofLoop, int more) {
+        if (ofLoop + more <= maxHeldBytes / UNCHECKED / loops.size()) {
+            return true;
+        }
+        long all = heldBytes();
+        return all == 0 || all + more <= maxHeldBytes;
+    }
+
+    long maxBytesPerConnection() {
+        return maxHeldBytes / CONNECTIONS;
+    }
+
+    private long heldBytes() {
+        long sum = 0;
+        for (LoopLoad loop : loops.values()) {
+            sum += loop.heldBytes();
+        }
+        return sum;
     }
 
     private int sum(ToIntFunction<LoopLoad> count) {

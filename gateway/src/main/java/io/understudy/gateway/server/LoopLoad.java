@@ -9,6 +9,7 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +28,7 @@ public final class LoopLoad {
     private final Runnable turnEnds = this::turnEnds;
     private final AtomicInteger calls = new AtomicInteger();
     private final AtomicInteger inFlight = new AtomicInteger();
+    private final AtomicLong heldBytes = new AtomicLong();
     private long turn;
     private boolean inTurn;
     private long began;
@@ -114,6 +116,24 @@ public final class LoopLoad {
         }
     }
 
+    /** Counts bytes of messages and bodies as held, if the total allows it. */
+    boolean hold(int bytes) {
+        long held = heldBytes.getPlain();
+        if (!all.mayHold(held, bytes)) {
+            return false;
+        }
+        heldBytes.lazySet(held + bytes);
+        return true;
+    }
+
+    void release(int bytes) {
+        heldBytes.lazySet(heldBytes.getPlain() - bytes);
+    }
+
+    long maxBytesPerConnection() {
+        return all.maxBytesPerConnection();
+    }
+
     void refused(Refusal why) {
         metrics.refused(why);
     }
@@ -128,5 +148,9 @@ public final class LoopLoad {
 
     int inFlight() {
         return inFlight.get();
+    }
+
+    long heldBytes() {
+        return heldBytes.get();
     }
 }

@@ -49,6 +49,10 @@ public final class MessageCall extends ServerCall<byte[], byte[]> implements Req
     private int wanted;
     /** Bytes of the incomplete message. */
     private int held;
+    /** Bytes of complete messages that are held: those of a unary call until its end. */
+    private int complete;
+    /** Those of them that the listener has. */
+    private int delivered;
 
     private boolean clientDone;
     private boolean halfCloseDelivered;
@@ -70,7 +74,7 @@ public final class MessageCall extends ServerCall<byte[], byte[]> implements Req
         try {
             Caller caller = messages.call.begin(messages.lastsOpen());
             if (method.keepsMetadata()) {
-                exchange.hold(HeldBytes.sizeOf(exchange.requestHeaders()));
+                exchange.holdHeaders(HeldBytes.sizeOf(exchange.requestHeaders()));
             }
             Metadata metadata = GrpcMetadata.of(exchange.requestHeaders());
             messages.call.trace().passOn(metadata);
@@ -101,10 +105,11 @@ public final class MessageCall extends ServerCall<byte[], byte[]> implements Req
                 }
                 if (message != null) {
                     arrived.add(new Arrived(message, held));
+                    complete += message.length;
                     held = 0;
                 }
             }
-            exchange.arriving(deframer.held());
+            exchange.hold(deframer.held() + complete);
             if (end) {
                 if (deframer.inMessage()) {
                     throw new ApiException(Status.Code.INTERNAL, "grpc: the stream ended within a message");
@@ -131,6 +136,7 @@ public final class MessageCall extends ServerCall<byte[], byte[]> implements Req
                 wanted--;
                 Arrived next = arrived.remove();
                 exchange.consumed(next.bytes);
+                delivered += next.message.length;
                 listener.onMessage(next.message);
             }
             if (arrived.isEmpty()) {
@@ -189,6 +195,12 @@ public final class MessageCall extends ServerCall<byte[], byte[]> implements Req
     @Override
     public void request(int messages) {
         wanted += messages;
+        if (delivered > 0 && lastsOpen()) {
+            // The listener is done with the last one.
+            exchange.release(delivered);
+            complete -= delivered;
+            delivered = 0;
+        }
         if (!arrived.isEmpty()) {
             deliver();
         }

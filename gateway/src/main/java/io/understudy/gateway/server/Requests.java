@@ -78,7 +78,7 @@ final class Requests {
             return refuse(exchange, tooManyHeaders(fields).text());
         }
         try {
-            exchange.hold(HeldBytes.sizeOf(exchange.requestHeaders()));
+            exchange.holdHeaders(HeldBytes.sizeOf(exchange.requestHeaders()));
         } catch (ApiException e) {
             return refuse(exchange, e.text());
         }

@@ -48,7 +48,8 @@ final class UnaryCall<Q extends Message> implements RequestReader {
         if (!call.over()) {
             try {
                 take(data);
-                exchange.arriving(end ? 0 : deframer.held() + (request == null ? 0 : request.length));
+                // Until the call is over: it may wait, or be forwarded.
+                exchange.hold(deframer.held() + (request == null ? 0 : request.length));
                 if (end) {
                     answer();
                 }

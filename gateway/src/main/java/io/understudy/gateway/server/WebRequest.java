@@ -128,14 +128,19 @@ public final class WebRequest implements RequestReader, Carrier {
                 answer(413, TEXT, "request body larger than " + maxBytes + " bytes\n");
             }
         } else if (end && arriving == null) {
-            body = bytes == 0 ? NOTHING : ByteBufUtil.getBytes(data);
-            handle();
+            if (bytes > 0) {
+                keep(bytes);
+                body = answered ? NOTHING : ByteBufUtil.getBytes(data);
+            }
+            if (!answered) {
+                handle();
+            }
         } else {
             if (arriving == null) {
                 arriving = Unpooled.buffer(2 * bytes);
             }
             arriving.writeBytes(data, data.readerIndex(), bytes);
-            keep(end ? 0 : arriving.readableBytes());
+            keep(arriving.readableBytes());
             if (end && !answered) {
                 body = ByteBufUtil.getBytes(arriving);
                 arriving = null;
@@ -145,10 +150,10 @@ public final class WebRequest implements RequestReader, Carrier {
         return bytes;
     }
 
-    /** Counts the bytes that are held of the body, and fails the request if its connection's requests hold too much. */
+    /** Counts the bytes that are held of the body, and fails the request if requests hold too much. */
     public void keep(int bytes) {
         try {
-            exchange.arriving(bytes);
+            exchange.hold(bytes);
         } catch (ApiException e) {
             arriving = null;
             if (reader != null) {
@@ -309,6 +314,8 @@ public final class WebRequest implements RequestReader, Carrier {
     public void answer(int status, String contentType, List<Field> fields, AnswerBody answer) {
         if (!answered) {
             answered = true;
+            body = NOTHING;
+            exchange.releaseAll();
             List<Field> head = head(contentType, fields);
             if (answer.length() == AnswerBody.UNKNOWN) {
                 ByteBuf first = Unpooled.EMPTY_BUFFER;

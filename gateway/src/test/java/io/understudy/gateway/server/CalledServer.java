@@ -51,6 +51,7 @@ final class CalledServer {
     static final int CONNECTIONS = 4;
     static final int PUSH_BYTES = 100_000;
     private static final int UNREAD = 256 << 10;
+    private static final long MEMORY = 64 << 20;
     private static final Duration SHORT_STALL = Duration.ofSeconds(3);
 
     static final MethodDescriptor<byte[], byte[]> ECHO = MethodDescriptor.<byte[], byte[]>newBuilder(
@@ -107,19 +108,30 @@ final class CalledServer {
 
     /** With a short timeout of handshakes. */
     CalledServer(TlsServer tls) {
-        this(tls, Unhurried.LOAD, SHORT_STALL, ServerLimits.DEFAULTS.timeouts());
+        this(tls, Unhurried.LOAD, SHORT_STALL, ServerLimits.DEFAULTS.timeouts(), MEMORY);
+    }
+
+    /** With that limit of the memory of all requests. */
+    CalledServer(long maxHeldBytes) {
+        this(
+                null,
+                Unhurried.LOAD,
+                ServerLimits.DEFAULTS.stallTimeout(),
+                ServerLimits.DEFAULTS.timeouts(),
+                maxHeldBytes);
     }
 
     CalledServer(LoadLimits load) {
-        this(null, load, ServerLimits.DEFAULTS.stallTimeout(), ServerLimits.DEFAULTS.timeouts());
+        this(null, load, ServerLimits.DEFAULTS.stallTimeout(), ServerLimits.DEFAULTS.timeouts(), MEMORY);
     }
 
     /** With a short stall timeout, which also sets how often the others are checked. */
     CalledServer(ConnectionTimeouts timeouts) {
-        this(null, Unhurried.LOAD, SHORT_STALL, timeouts);
+        this(null, Unhurried.LOAD, SHORT_STALL, timeouts, MEMORY);
     }
 
-    private CalledServer(@Nullable TlsServer tls, LoadLimits load, Duration stall, ConnectionTimeouts timeouts) {
+    private CalledServer(
+            @Nullable TlsServer tls, LoadLimits load, Duration stall, ConnectionTimeouts timeouts, long maxHeldBytes) {
         ServerLimits limits = new ServerLimits(
                 4 << 20,
                 64 << 10,
@@ -137,7 +149,7 @@ final class CalledServer {
                 tls,
                 limits,
                 LIMIT,
-                new Loads(load, meters),
+                new Loads(load, maxHeldBytes, meters),
                 List.of(
                         UnaryMethod.of(KVGrpc.getRangeMethod(), RangeRequest::parseFrom, (caller, request) -> {
                             callers.add(caller);
