@@ -1,6 +1,8 @@
 package io.understudy.gateway.caller;
 
 import io.understudy.gateway.api.ApiException;
+import java.util.Iterator;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Receives a stream of answers, on the session's event loop. */
@@ -11,6 +13,14 @@ public interface StreamTaker {
 
     /** Receives the next answer as an encoded message. */
     void take(byte[] answer);
+
+    /**
+     * As {@link #take(byte[])}, for a message that is too large to be encoded as a whole.
+     *
+     * @param begin of the message, encoded
+     * @param rest the elements of its last field, a repeated one, each encoded in parts as a message with that field
+     */
+    void take(byte[] begin, Iterator<List<byte[]>> rest);
 
     /** Ends the stream; {@code why} is null on success. */
     void end(@Nullable ApiException why);

@@ -1,6 +1,5 @@
 package io.understudy.gateway.hub;
 
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -8,27 +7,38 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The filtered changes of one or more consecutive commits; never a part of one. Shared by all watchers of a loop with
- * the same filter, and encoded on first use. Confined to that loop.
+ * the same filter, and encoded on first use, or event by event as each client reads. Confined to that loop.
  */
 public final class EventBatch {
 
     private final long revision;
     private final List<WatchEvent> events;
+    private final boolean streamed;
     /** The remainders for watchers that have received the beginning, by their first index. */
-    private final Map<Integer, EventBatch> ends = new HashMap<>(0);
+    private final Map<Integer, EventBatch> remainders = new HashMap<>(0);
 
     /** The revision of each event; read from the entries on first use. */
     private long @Nullable [] revisions;
 
-    private @Nullable EncodedEvents encoded;
+    /** Where in the encoding each event ends. */
+    private int @Nullable [] ends;
+
+    private byte @Nullable [] encoded;
 
     /**
      * @param revision for the response header: the commit's own, or the log's head for several commits
      * @param events in the order of their revisions, never none
+     * @param streamed see {@link #isStreamed}
      */
-    EventBatch(long revision, List<WatchEvent> events) {
+    EventBatch(long revision, List<WatchEvent> events, boolean streamed) {
         this.revision = revision;
         this.events = events;
+        this.streamed = streamed;
+    }
+
+    /** Whether it is too large to be encoded as a whole: each client's part is encoded as that client reads. */
+    public boolean isStreamed() {
+        return streamed;
     }
 
     /** The revision in the response header; not before the last event's. */
@@ -47,7 +57,8 @@ public final class EventBatch {
         if (first == 0 || first == events.size()) {
             return first == 0 ? this : null;
         }
-        return ends.computeIfAbsent(first, from -> new EventBatch(revision, events.subList(from, events.size())));
+        return remainders.computeIfAbsent(
+                first, from -> new EventBatch(revision, events.subList(from, events.size()), streamed));
     }
 
     /** The same without the previous entries of one revision. */
@@ -57,7 +68,8 @@ public final class EventBatch {
                 events.stream()
                         .map(event ->
                                 event.entry().modRevision() == ofRevision ? new WatchEvent(event.entry(), null) : event)
-                        .toList());
+                        .toList(),
+                streamed);
     }
 
     private int firstAfter(long delivered) {
@@ -79,22 +91,36 @@ public final class EventBatch {
         return low;
     }
 
-    /** The events as fields of a {@code WatchResponse}; shared, never to be changed. */
-    public EncodedEvents encoded() {
+    /**
+     * Where in the encoding each event ends; never to be changed.
+     *
+     * @throws ArithmeticException if it exceeds 2 GiB
+     */
+    public int[] ends() {
+        if (ends == null) {
+            ends = Encoding.ends(events);
+        }
+        return ends;
+    }
+
+    /** The events as fields of a {@code WatchResponse}; shared, never to be changed. Not for a streamed batch. */
+    public byte[] encoded() {
+        if (streamed) {
+            throw new IllegalStateException("batch is encoded event by event");
+        }
         if (encoded == null) {
-            encoded = EncodedEvents.of(events);
+            encoded = Encoding.of(events, ends());
         }
         return encoded;
     }
 
-    /**
-     * Events in etcd's encoding: field 11 of {@code WatchResponse}, repeated.
-     *
-     * @param bytes all of them
-     * @param ends where in {@code bytes} each event ends
-     */
-    @SuppressWarnings("ArrayRecordComponent") // Shared and large: what a copy would cost is what this avoids.
-    public record EncodedEvents(byte[] bytes, int[] ends) {
+    /** Returns the encoding of one event in parts, in their order; never to be changed. */
+    public List<byte[]> encoded(int index) {
+        return Encoding.parts(events.get(index));
+    }
+
+    /** Events in etcd's encoding: field 11 of {@code WatchResponse}, repeated. */
+    private static final class Encoding {
 
         private static final int EVENTS = 11 << 3 | 2;
         private static final int TYPE = 1 << 3;
@@ -102,27 +128,57 @@ public final class EventBatch {
         private static final int PREV_KV = 3 << 3 | 2;
         private static final int DELETE = 1;
 
-        private static EncodedEvents of(List<WatchEvent> events) {
+        private Encoding() {}
+
+        private static int[] ends(List<WatchEvent> events) {
             int[] ends = new int[events.size()];
             int size = 0;
             for (int i = 0; i < ends.length; i++) {
                 size = Math.addExact(size, fieldSize(contentSize(events.get(i))));
                 ends[i] = size;
             }
-            byte[] bytes = new byte[size];
+            return ends;
+        }
+
+        private static byte[] of(List<WatchEvent> events, int[] ends) {
+            byte[] bytes = new byte[ends[ends.length - 1]];
             int at = 0;
             for (WatchEvent event : events) {
-                at = writeLength(bytes, at, EVENTS, contentSize(event));
-                if (event.isDelete()) {
-                    bytes[at++] = TYPE;
-                    bytes[at++] = DELETE;
-                }
-                at = write(bytes, at, KV, event.entry().wire());
+                at = begin(bytes, at, event);
+                at = write(bytes, at, event.entry().wire());
                 if (event.previous() != null) {
-                    at = write(bytes, at, PREV_KV, event.previous().wire());
+                    at = writeLength(bytes, at, PREV_KV, event.previous().wireSize());
+                    at = write(bytes, at, event.previous().wire());
                 }
             }
-            return new EncodedEvents(bytes, ends);
+            return bytes;
+        }
+
+        private static List<byte[]> parts(WatchEvent event) {
+            byte[] begin = new byte
+                    [fieldSize(contentSize(event))
+                            - event.entry().wireSize()
+                            - (event.previous() == null
+                                    ? 0
+                                    : fieldSize(event.previous().wireSize()))];
+            int unused = begin(begin, 0, event);
+            if (event.previous() == null) {
+                return List.of(begin, event.entry().wire());
+            }
+            byte[] previous = new byte[1 + varintSize(event.previous().wireSize())];
+            unused = writeLength(previous, 0, PREV_KV, event.previous().wireSize());
+            return List.of(
+                    begin, event.entry().wire(), previous, event.previous().wire());
+        }
+
+        /** Writes what is before the entry. */
+        private static int begin(byte[] out, int from, WatchEvent event) {
+            int at = writeLength(out, from, EVENTS, contentSize(event));
+            if (event.isDelete()) {
+                out[at++] = TYPE;
+                out[at++] = DELETE;
+            }
+            return writeLength(out, at, KV, event.entry().wireSize());
         }
 
         private static int contentSize(WatchEvent event) {
@@ -135,10 +191,9 @@ public final class EventBatch {
             return Math.addExact(1 + varintSize(content), content);
         }
 
-        private static int write(byte[] out, int at, int tag, byte[] content) {
-            int start = writeLength(out, at, tag, content.length);
-            System.arraycopy(content, 0, out, start, content.length);
-            return start + content.length;
+        private static int write(byte[] out, int at, byte[] content) {
+            System.arraycopy(content, 0, out, at, content.length);
+            return at + content.length;
         }
 
         private static int writeLength(byte[] out, int at, int tag, int length) {
@@ -155,23 +210,6 @@ public final class EventBatch {
 
         private static int varintSize(int value) {
             return (31 - Integer.numberOfLeadingZeros(value | 1)) / 7 + 1;
-        }
-
-        @Override
-        public boolean equals(@Nullable Object other) {
-            return other instanceof EncodedEvents same
-                    && Arrays.equals(bytes, same.bytes)
-                    && Arrays.equals(ends, same.ends);
-        }
-
-        @Override
-        public int hashCode() {
-            return Arrays.hashCode(bytes);
-        }
-
-        @Override
-        public String toString() {
-            return ends.length + " events of " + bytes.length + " bytes";
         }
     }
 }

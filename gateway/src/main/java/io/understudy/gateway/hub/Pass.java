@@ -29,7 +29,13 @@ final class Pass {
     /** Commits with previous entries read ahead at once, instead of one round trip each. */
     private static final int LEARNED_AHEAD = 32;
 
-    /** A deletion names many keys, but its previous values may be most of the store. A batch is encoded as a whole. */
+    /** A pass encodes no more than that at once, for all its watchers; further batches are streamed. */
+    private static final long MAX_ENCODED_BYTES = 4 << 20;
+
+    /** A batch of fewer bytes is always encoded as a whole. */
+    private static final long SMALL_BYTES = 64 << 10;
+
+    /** A deletion names many keys, but its previous values may be most of the store. */
     private static final long MAX_PREVIOUS_BYTES =
             Math.min(64L << 20, Runtime.getRuntime().maxMemory() / 16);
 
@@ -91,8 +97,7 @@ final class Pass {
             return FORGOTTEN;
         }
         if (!concerned.isEmpty() && first != null) {
-            boolean isLarge = previous && bytes > MAX_PREVIOUS_BYTES;
-            deliver(concerned, isLive ? last : Math.max(at, group.revision()), cohort.revision(), isLarge);
+            deliver(concerned, isLive ? last : Math.max(at, group.revision()), cohort.revision(), bytes);
             if (isLive) {
                 hub.recordLatency(first);
             }
@@ -191,12 +196,20 @@ final class Pass {
         }
     }
 
-    /** @param isLarge whether a filter group may have more than {@link #MAX_PREVIOUS_BYTES} */
-    private void deliver(List<FilterGroup> concerned, long revision, long delivered, boolean isLarge) {
+    /** @param bytes of all events, each of which a filter group has once at most */
+    private void deliver(List<FilterGroup> concerned, long revision, long delivered, long bytes) {
         batches++;
+        long encoded = 0;
         for (FilterGroup filterGroup : concerned) {
-            EventBatch batch = new EventBatch(revision, filterGroup.take());
-            if (isLarge && batch.events().stream().mapToLong(WatchEvent::bytes).sum() > MAX_PREVIOUS_BYTES) {
+            List<WatchEvent> events = filterGroup.take();
+            long size = bytes <= SMALL_BYTES
+                    ? 0
+                    : events.stream().mapToLong(WatchEvent::bytes).sum();
+            // For one watcher alone there is nothing to share.
+            boolean streamed = size > SMALL_BYTES && (filterGroup.size() == 1 || encoded + size > MAX_ENCODED_BYTES);
+            encoded += streamed ? 0 : size;
+            EventBatch batch = new EventBatch(revision, events, streamed);
+            if (previous && size > MAX_PREVIOUS_BYTES) {
                 group.refuse(
                         filterGroup,
                         "previous values up to revision " + revision + " exceed " + MAX_PREVIOUS_BYTES + " bytes");

@@ -5,15 +5,20 @@ import com.google.protobuf.DynamicMessage;
 import com.google.protobuf.InvalidProtocolBufferException;
 import io.grpc.Status;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.ScheduledFuture;
+import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.caller.StreamTaker;
 import io.understudy.gateway.caller.StreamedCall;
 import io.understudy.gateway.server.Field;
 import io.understudy.gateway.server.WebStream;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -36,7 +41,7 @@ final class JsonStream implements StreamTaker {
     }
 
     private static final Logger LOG = LoggerFactory.getLogger(JsonStream.class);
-    private static final byte[] RESULT = JsonBytes.name("result");
+    static final byte[] RESULT = JsonBytes.name("result");
     private static final Field TYPE = new Field("content-type", "application/json");
     private static final List<Field> ANSWER =
             List.of(TYPE, new Field("grpc-metadata-content-type", "application/grpc"));
@@ -49,10 +54,14 @@ final class JsonStream implements StreamTaker {
     /** Both generations of the library write lines with Go's {@code encoding/json}. */
     private final JsonBytes line = new JsonBytes(JsonForm.GRPC_GATEWAY_1);
 
+    /** What follows a body that is being written. */
+    private final Deque<AnswerBody> later = new ArrayDeque<>(0);
+
     private @Nullable StreamedCall call;
     private @Nullable ScheduledFuture<?> deadline;
     private boolean begun;
     private boolean waits;
+    private boolean writing;
     private boolean over;
 
     JsonStream(WebStream out, JsonForm form, Descriptor type, Consumer<Status.Code> ended) {
@@ -110,7 +119,7 @@ final class JsonStream implements StreamTaker {
 
     @Override
     public boolean takes() {
-        if (over) {
+        if (over || writing) {
             return false;
         }
         boolean ready = !begun || out.ready();
@@ -149,9 +158,40 @@ final class JsonStream implements StreamTaker {
     }
 
     @Override
+    public void take(byte[] answer, Iterator<List<byte[]>> rest) {
+        if (!over) {
+            begin(200, ANSWER);
+            write(new LongLine(type, answer, rest));
+        }
+    }
+
+    /** Writes a body, after those that are being written. */
+    private void write(AnswerBody body) {
+        if (writing) {
+            later.add(body);
+        } else {
+            writing = true;
+            out.write(body, () -> {
+                writing = false;
+                AnswerBody next = later.poll();
+                if (next != null && !over) {
+                    write(next);
+                } else {
+                    resume();
+                }
+            });
+        }
+    }
+
+    @Override
     public void end(@Nullable ApiException why) {
         if (!over) {
             over(why == null ? Status.Code.OK : why.code());
+            if (writing) {
+                // An error within a line would not be seen.
+                out.abort();
+                return;
+            }
             if (why == null) {
                 begin(200, List.of());
             } else {
@@ -181,6 +221,11 @@ final class JsonStream implements StreamTaker {
     private void writeLine() {
         ByteBuf data = Unpooled.buffer(line.size() + 1);
         line.moveTo(data);
-        out.write(data.writeByte('\n'));
+        data.writeByte('\n');
+        if (writing) {
+            write(AnswerBody.of(ByteBufUtil.getBytes(data)));
+        } else {
+            out.write(data);
+        }
     }
 }

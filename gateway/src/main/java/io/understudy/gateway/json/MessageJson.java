@@ -16,6 +16,12 @@ final class MessageJson {
 
     static void write(JsonBytes out, Message message) {
         out.open('{');
+        members(out, message);
+        out.close('}');
+    }
+
+    /** Writes the fields of a message without its braces. */
+    static void members(JsonBytes out, Message message) {
         for (FieldDescriptor field : message.getDescriptorForType().getFields()) {
             if (field.isRepeated()) {
                 if (message.getRepeatedFieldCount(field) > 0) {
@@ -27,16 +33,20 @@ final class MessageJson {
                 value(out, field, message.getField(field));
             }
         }
-        out.close('}');
     }
 
     private static void list(JsonBytes out, FieldDescriptor field, List<?> values) {
         out.open('[');
+        elements(out, field, values);
+        out.close(']');
+    }
+
+    /** Writes elements of a list without its brackets. */
+    static void elements(JsonBytes out, FieldDescriptor field, List<?> values) {
         for (Object each : values) {
             out.separate();
             value(out, field, each);
         }
-        out.close(']');
     }
 
     private static void value(JsonBytes out, FieldDescriptor field, Object value) {

@@ -38,6 +38,11 @@ final class CommitStream implements WatcherListener, Rechecks.Listener {
     private Rechecks.@Nullable Permit permit;
     private boolean quiet;
     private boolean parked;
+    /** Whether a large batch is being written. */
+    private boolean writing;
+    /** What is to be done after that; null for nothing. */
+    private @Nullable Runnable afterwards;
+
     private boolean over;
 
     CommitStream(CommitStreams streams, RestExchange exchange, StreamQuery query, Caller caller) {
@@ -75,7 +80,7 @@ final class CommitStream implements WatcherListener, Rechecks.Listener {
 
     @Override
     public boolean ready() {
-        parked = (permit != null && permit.isInDoubt()) || (response != null && response.writeQueueFull());
+        parked = writing || (permit != null && permit.isInDoubt()) || (response != null && response.writeQueueFull());
         return !parked;
     }
 
@@ -110,7 +115,29 @@ final class CommitStream implements WatcherListener, Rechecks.Listener {
         List<WatchEvent> events = batch.events();
         delivered = events.get(events.size() - 1).entry().modRevision();
         caller.session().answered(delivered);
-        write(streams.textOf(batch, query.form()));
+        if (over || response == null) {
+            return;
+        }
+        if (batch.isStreamed()) {
+            writing = true;
+            quiet = false;
+            exchange.pump(response, streams.text(query.form()).streamed(batch), this::written);
+        } else {
+            write(streams.textOf(batch, query.form()));
+        }
+    }
+
+    private void written() {
+        writing = false;
+        if (response != null) {
+            response.drainHandler(drained -> resume());
+        }
+        Runnable next = afterwards;
+        afterwards = null;
+        if (next != null) {
+            next.run();
+        }
+        resume();
     }
 
     @Override
@@ -120,7 +147,9 @@ final class CommitStream implements WatcherListener, Rechecks.Listener {
 
     @Override
     public void compacted(long compactRevision) {
-        if (response == null) {
+        if (writing) {
+            afterwards = () -> compacted(compactRevision);
+        } else if (response == null) {
             close();
             exchange.refuse(new ProblemDetails(
                     410,
@@ -134,7 +163,7 @@ final class CommitStream implements WatcherListener, Rechecks.Listener {
 
     /** Sends a quiet client its resume revision, as a heartbeat. */
     void tick() {
-        if (quiet && response != null && !response.writeQueueFull()) {
+        if (quiet && !writing && response != null && !response.writeQueueFull()) {
             writeProgress();
         }
         quiet = true;
@@ -146,6 +175,9 @@ final class CommitStream implements WatcherListener, Rechecks.Listener {
             close();
             if (response == null) {
                 exchange.refuse(new ProblemDetails(503, Status.Code.UNAVAILABLE, "etcdserver: server stopped"));
+            } else if (writing) {
+                // A commit that was written in part is not to be taken for a whole one.
+                Future<Void> unused = response.reset();
             } else {
                 Future<Void> unused = response.end();
             }

@@ -3,6 +3,7 @@ package io.understudy.gateway.rest;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
+import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.hub.EventBatch;
 import io.understudy.gateway.hub.WatchEvent;
 import io.understudy.gateway.json.JsonBytes;
@@ -28,19 +29,55 @@ final class CommitText {
     /** Writes each commit separately. */
     Buffer commits(EventBatch batch) {
         ByteBuf out = Unpooled.buffer();
-        List<WatchEvent> events = batch.events();
-        int next = 0;
-        while (next < events.size()) {
-            long revision = events.get(next).entry().modRevision();
-            json.open('{').member(REVISION).decimal(revision).member(CHANGES).open('[');
-            while (next < events.size() && events.get(next).entry().modRevision() == revision) {
-                KeyJson.write(json.separate(), events.get(next));
-                next++;
-            }
-            json.close(']').close('}');
-            write(out, form == StreamForm.EVENTS ? "id: " + revision + "\ndata: " : "");
-        }
+        boolean unused = new Commits(form, batch).appendTo(out, Integer.MAX_VALUE);
         return BufferInternal.buffer(out);
+    }
+
+    /** As {@link #commits}, written as the client reads. */
+    AnswerBody streamed(EventBatch batch) {
+        return new Commits(form, batch);
+    }
+
+    private static final class Commits implements AnswerBody {
+        private final StreamForm form;
+        private final List<WatchEvent> events;
+        private final JsonBytes json = new JsonBytes(JsonForm.GRPC_GATEWAY_2);
+        private int next;
+        /** The revision of the commit that is being written; 0 between two. */
+        private long revision;
+
+        Commits(StreamForm form, EventBatch batch) {
+            this.form = form;
+            this.events = batch.events();
+        }
+
+        @Override
+        public long length() {
+            return UNKNOWN;
+        }
+
+        @Override
+        public boolean appendTo(ByteBuf out, int wanted) {
+            int begin = out.writerIndex();
+            while (next < events.size() && out.writerIndex() - begin + json.size() < wanted) {
+                WatchEvent event = events.get(next);
+                if (revision == 0) {
+                    revision = event.entry().modRevision();
+                    ByteBufUtil.writeAscii(out, form == StreamForm.EVENTS ? "id: " + revision + "\ndata: " : "");
+                    json.open('{').member(REVISION).decimal(revision);
+                    json.member(CHANGES).open('[');
+                }
+                KeyJson.write(json.separate(), event);
+                next++;
+                if (next == events.size() || events.get(next).entry().modRevision() != revision) {
+                    revision = 0;
+                    json.close(']').close('}').moveTo(out);
+                    ByteBufUtil.writeAscii(out, ending(form));
+                }
+            }
+            json.moveTo(out);
+            return next < events.size();
+        }
     }
 
     /**
@@ -71,6 +108,10 @@ final class CommitText {
     private void write(ByteBuf out, String before) {
         ByteBufUtil.writeAscii(out, before);
         json.moveTo(out);
-        ByteBufUtil.writeAscii(out, form == StreamForm.EVENTS ? "\n\n" : "\n");
+        ByteBufUtil.writeAscii(out, ending(form));
+    }
+
+    private static String ending(StreamForm form) {
+        return form == StreamForm.EVENTS ? "\n\n" : "\n";
     }
 }

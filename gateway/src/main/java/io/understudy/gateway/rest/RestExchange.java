@@ -184,7 +184,7 @@ final class RestExchange {
                 response.end();
             } else {
                 response.write(BufferInternal.buffer(piece));
-                pump(response, body);
+                pump(response, body, response::end);
             }
         }
     }
@@ -256,10 +256,11 @@ final class RestExchange {
         }
     }
 
-    private void pump(HttpServerResponse response, AnswerBody body) {
+    /** Writes a body at the client's pace; {@code done} is not run if that fails, or the client is gone. */
+    void pump(HttpServerResponse response, AnswerBody body, Runnable done) {
         while (!response.closed()) {
             if (response.writeQueueFull()) {
-                response.drainHandler(drained -> pump(response, body));
+                response.drainHandler(drained -> pump(response, body, done));
                 return;
             }
             ByteBuf piece = Unpooled.buffer(PIECE_BYTES + (PIECE_BYTES >> 2));
@@ -273,11 +274,11 @@ final class RestExchange {
                 Future<Void> unused = response.reset();
                 return;
             }
+            response.write(BufferInternal.buffer(piece));
             if (!more) {
-                response.end(BufferInternal.buffer(piece));
+                done.run();
                 return;
             }
-            response.write(BufferInternal.buffer(piece));
         }
     }
 

@@ -10,6 +10,7 @@ import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2Stream;
 import io.netty.util.AsciiString;
+import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.api.ApiException;
 import java.time.Duration;
 import java.util.List;
@@ -200,12 +201,30 @@ final class Http2Exchange implements Exchange, RequestHead {
     void push(ByteBuf data) {
         if (closed || answered) {
             data.release();
-            return;
+        } else {
+            outflow().push(data);
         }
+    }
+
+    /** As {@link #push(ByteBuf)}, for data that is encoded as the client reads. */
+    void push(AnswerBody body) {
+        if (!closed && !answered) {
+            outflow().push(body);
+        }
+    }
+
+    private Outflow outflow() {
         if (outflow == null) {
             outflow = new Outflow(this, handler);
         }
-        outflow.push(data);
+        return outflow;
+    }
+
+    /** All pushed data was written to the connection. */
+    void drained() {
+        if (resume != null) {
+            awaitRoom();
+        }
     }
 
     /** Whether the window is open and less than {@code bytes} of pushed data wait. */
@@ -285,9 +304,11 @@ final class Http2Exchange implements Exchange, RequestHead {
         headers(head, length == 0 || HttpMethod.HEAD.asciiName().contentEquals(method()));
     }
 
-    /** Writes headers or trailers. */
+    /** Writes headers or trailers. A message that was written in part ends the stream without them. */
     void headers(Http2Headers headers, boolean end) {
-        if (!closed && !answered) {
+        if (end && outflow != null && outflow.isMidBody()) {
+            abort();
+        } else if (!closed && !answered) {
             if (end) {
                 writeHeld();
                 answered();
@@ -300,7 +321,7 @@ final class Http2Exchange implements Exchange, RequestHead {
     /** Writes held data before the end of the answer. From now on the stall timeout applies to it. */
     private void writeHeld() {
         if (outflow != null) {
-            outflow.takeHeld().forEach(data -> body(data, false));
+            outflow.takeData().forEach(data -> body(data, false));
         }
     }
 

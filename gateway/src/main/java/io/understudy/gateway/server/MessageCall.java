@@ -9,6 +9,7 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.concurrent.EventExecutor;
+import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
 import java.util.ArrayDeque;
@@ -238,6 +239,17 @@ public final class MessageCall extends ServerCall<byte[], byte[]> implements Req
     public void push(ByteBuf framed) {
         if (call.over()) {
             framed.release();
+            return;
+        }
+        if (!call.headed()) {
+            call.head(List.of());
+        }
+        exchange.push(framed);
+    }
+
+    /** As {@link #push(ByteBuf)}, for framed messages that are encoded as the client reads. */
+    public void push(AnswerBody framed) {
+        if (call.over()) {
             return;
         }
         if (!call.headed()) {

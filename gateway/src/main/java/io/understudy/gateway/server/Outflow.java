@@ -1,19 +1,37 @@
 package io.understudy.gateway.server;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.understudy.gateway.api.AnswerBody;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Data pushed to a stream. The part within the stream's window is written to the connection; the rest is held here,
- * where it does not delay other streams, until the client reads.
+ * where it does not delay other streams, until the client reads. Bodies are encoded only then.
  */
 final class Outflow {
 
     private final Http2Exchange exchange;
     private final Http2Handler handler;
-    private final ArrayDeque<ByteBuf> held = new ArrayDeque<>(1);
+    private final ArrayDeque<Held> held = new ArrayDeque<>(1);
     private int handedBytes;
     private long heldBytes;
+    private boolean drainComes;
+
+    /** Data, or a body. */
+    private static final class Held {
+        private final @Nullable ByteBuf data;
+        private final @Nullable AnswerBody body;
+        private boolean begun;
+
+        Held(@Nullable ByteBuf data, @Nullable AnswerBody body) {
+            this.data = data;
+            this.body = body;
+        }
+    }
 
     Outflow(Http2Exchange exchange, Http2Handler handler) {
         this.exchange = exchange;
@@ -21,23 +39,69 @@ final class Outflow {
     }
 
     void push(ByteBuf data) {
-        hold(data);
+        if (held.isEmpty() && data.readableBytes() <= room()) {
+            hand(data);
+            return;
+        }
+        held.add(new Held(data, null));
+        heldBytes += data.readableBytes();
+        handler.held(data.readableBytes());
         drain();
     }
 
-    /** Writes held data within the window. */
+    void push(AnswerBody body) {
+        held.add(new Held(null, body));
+        drain();
+    }
+
+    /** Writes held data within the window, and bodies as far as the connection writes their last piece. */
     void drain() {
-        long room = room();
-        while (room > 0 && !held.isEmpty()) {
-            ByteBuf next = held.element();
-            ByteBuf part = next.readableBytes() <= room ? held.remove() : next.readRetainedSlice((int) room);
-            int length = part.readableBytes();
-            room -= length;
-            handedBytes += length;
-            heldBytes -= length;
-            handler.held(-length);
-            handler.push(exchange, part);
+        while (!held.isEmpty() && room() > 0) {
+            Held next = held.element();
+            if (next.data != null) {
+                ByteBuf data = next.data;
+                long room = room();
+                ByteBuf part = data.readableBytes() <= room ? data : data.readRetainedSlice((int) room);
+                if (part == data) {
+                    held.remove();
+                }
+                heldBytes -= part.readableBytes();
+                handler.held(-part.readableBytes());
+                hand(part);
+            } else if (next.body == null || handedBytes >= Exchange.PIECE_BYTES || !encode(next, next.body)) {
+                return;
+            }
         }
+        if (held.isEmpty()) {
+            exchange.drained();
+        }
+    }
+
+    /** Writes the next piece of a body; returns false if that fails, which ends the stream. */
+    private boolean encode(Held next, AnswerBody body) {
+        int wanted = (int) Math.min(Exchange.PIECE_BYTES, room());
+        ByteBuf piece = Unpooled.EMPTY_BUFFER;
+        boolean more;
+        try {
+            piece = exchange.allocator().directBuffer(wanted);
+            more = body.appendTo(piece, wanted);
+        } catch (Throwable e) {
+            // Errors too: without memory the client would wait forever.
+            piece.release();
+            exchange.broken(e);
+            return false;
+        }
+        next.begun = true;
+        if (!more) {
+            held.remove();
+        }
+        hand(piece);
+        return true;
+    }
+
+    private void hand(ByteBuf part) {
+        handedBytes += part.readableBytes();
+        handler.push(exchange, part);
     }
 
     /** Returns the room of the window beyond the written data. */
@@ -48,6 +112,15 @@ final class Outflow {
     /** Written bytes were sent or dropped. */
     void went(int bytes) {
         handedBytes -= bytes;
+        Held next = held.peek();
+        if (next != null && next.body != null && !drainComes) {
+            // In another turn, so that other connections are served between two pieces.
+            drainComes = true;
+            exchange.connection().loop().execute(() -> {
+                drainComes = false;
+                drain();
+            });
+        }
     }
 
     /** Returns the free bytes of the window; 0 while data is held. */
@@ -60,25 +133,29 @@ final class Outflow {
         return handedBytes;
     }
 
-    /** Removes and returns the held data. */
-    ArrayDeque<ByteBuf> takeHeld() {
-        ArrayDeque<ByteBuf> taken = held.clone();
-        forgetHeld();
+    /** Whether a part of a body was written, and the rest was not. */
+    boolean isMidBody() {
+        Held next = held.peek();
+        return next != null && next.begun;
+    }
+
+    /** Removes and returns the data that is held before the first body; what follows is dropped. */
+    List<ByteBuf> takeData() {
+        List<ByteBuf> taken = new ArrayList<>(held.size());
+        for (Held next = held.peek(); next != null && next.data != null; next = held.peek()) {
+            taken.add(next.data);
+            held.remove();
+        }
+        drop();
         return taken;
     }
 
     void drop() {
-        held.forEach(ByteBuf::release);
-        forgetHeld();
-    }
-
-    private void hold(ByteBuf data) {
-        held.add(data);
-        heldBytes += data.readableBytes();
-        handler.held(data.readableBytes());
-    }
-
-    private void forgetHeld() {
+        for (Held each : held) {
+            if (each.data != null) {
+                each.data.release();
+            }
+        }
         held.clear();
         handler.held(-heldBytes);
         heldBytes = 0;

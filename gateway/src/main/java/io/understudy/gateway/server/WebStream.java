@@ -2,14 +2,19 @@ package io.understudy.gateway.server;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.understudy.gateway.api.AnswerBody;
 import java.util.List;
 import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * An answer that lasts until {@link #end}. On the event loop of the request's connection; writes after a disconnect are
  * dropped.
  */
 public final class WebStream {
+
+    private static final Logger LOG = LoggerFactory.getLogger(WebStream.class);
 
     private final Exchange exchange;
     private final Runnable ended;
@@ -38,6 +43,20 @@ public final class WebStream {
     /** Writes the next part, and releases it. */
     public void write(ByteBuf data) {
         exchange.body(data, false);
+    }
+
+    /** Writes a body as the client reads; nothing else is written until {@code done} runs. */
+    public void write(AnswerBody body, Runnable done) {
+        new BodyPump(exchange, body, false, done, broken -> {
+                    LOG.error("writing a part of a stream failed", broken);
+                    exchange.abort();
+                })
+                .run();
+    }
+
+    /** Aborts the answer, visibly for the client. */
+    public void abort() {
+        exchange.abort();
     }
 
     /** Ends the answer. */

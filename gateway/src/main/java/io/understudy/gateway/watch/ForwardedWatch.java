@@ -12,6 +12,7 @@ import io.understudy.gateway.caller.StreamTaker;
 import io.understudy.gateway.caller.StreamedCall;
 import io.understudy.gateway.caller.StreamedRequests;
 import io.understudy.vocabulary.KeyRange;
+import java.util.Iterator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -88,6 +89,11 @@ final class ForwardedWatch extends StreamWatcher implements StreamTaker {
 
     private boolean isEarlier(Event event) {
         return event.getKv().getModRevision() <= after;
+    }
+
+    @Override
+    public void take(byte[] begin, Iterator<List<byte[]>> rest) {
+        throw new IllegalStateException("forwarded messages are whole");
     }
 
     private void take(@Nullable WatchResponse response) {

@@ -1,7 +1,5 @@
 package io.understudy.gateway.watch;
 
-import io.understudy.gateway.hub.EventBatch;
-
 /** Splits responses that are too large, as etcd does ({@code sendFragments} in {@code v3rpc/watch.go}). */
 final class Fragments {
 
@@ -10,14 +8,13 @@ final class Fragments {
 
     private Fragments() {}
 
-    /** Whether to split. {@code besides} is the size of a response without events. */
-    static boolean needed(EventBatch.EncodedEvents events, long besides, long maxBytes) {
-        return events.ends().length >= 2 && besides + events.bytes().length >= maxBytes;
+    /** Whether to split. {@code besides} is the size of a response without events, {@code ends} where each ends. */
+    static boolean needed(int[] ends, long besides, long maxBytes) {
+        return ends.length >= 2 && besides + ends[ends.length - 1] >= maxBytes;
     }
 
     /** The end, exclusive, of the fragment that begins with event {@code first}: one event at least. */
-    static int end(EventBatch.EncodedEvents events, int first, long besides, long maxBytes) {
-        int[] ends = events.ends();
+    static int end(int[] ends, int first, long besides, long maxBytes) {
         long start = first == 0 ? 0 : ends[first - 1];
         int end = first + 1;
         while (end < ends.length && besides + MARK_BYTES + ends[end] - start < maxBytes) {

@@ -6,18 +6,19 @@ import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.Status;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.SentRequests;
 import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.hub.EventBatch;
-import io.understudy.gateway.hub.EventBatch.EncodedEvents;
 import io.understudy.gateway.server.MessageCall;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A call of {@code etcdserverpb.Watch/Watch}. The responses of one hub turn are written as one piece; events are
- * encoded once for all streams.
+ * encoded once for all streams, except in large batches.
  *
  * <p>Invariant N2: an unread watch stream stays open, uses bounded memory, blocks no other stream of its connection,
  * and delivers everything once it is read.
@@ -148,15 +149,21 @@ public final class GrpcWatch extends ServerCall.Listener<byte[]> implements Watc
         if (!isOpen()) {
             return;
         }
-        EncodedEvents events = batch.encoded();
-        int from = first == 0 ? 0 : events.ends()[first - 1];
-        int length = events.ends()[end - 1] - from;
+        int[] ends = batch.ends();
+        int from = first == 0 ? 0 : ends[first - 1];
+        int length = ends[end - 1] - from;
         byte[] header = loop.headers().of(batch.revision());
         int besides = WatchMessage.size(header, watchId, fragment);
         long size = (long) besides + length;
         if (size > MAX_BYTES) {
             stream.end(tooLarge(size));
-        } else if (collected == null && watchId == 0 && first == 0 && end == events.ends().length && !fragment) {
+        } else if (batch.isStreamed()) {
+            ByteBuf begin = Unpooled.buffer(MessageCall.PREFIX_BYTES + besides);
+            MessageCall.prefix(begin, (int) size);
+            WatchMessage.write(begin, header, watchId, fragment);
+            flush();
+            call.push(new StreamedEvents(ByteBufUtil.getBytes(begin), batch, first, end));
+        } else if (collected == null && watchId == 0 && first == 0 && end == ends.length && !fragment) {
             collected = loop.messageOf(batch, call.allocator()).retainedDuplicate();
             collectedShared = true;
         } else if (length >= LARGE_BYTES) {
@@ -167,7 +174,7 @@ public final class GrpcWatch extends ServerCall.Listener<byte[]> implements Watc
         } else {
             ByteBuf out = begin((int) size, (int) size);
             WatchMessage.write(out, header, watchId, fragment);
-            out.writeBytes(events.bytes(), from, length);
+            out.writeBytes(batch.encoded(), from, length);
         }
     }
 

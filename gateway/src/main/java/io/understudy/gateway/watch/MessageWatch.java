@@ -12,9 +12,9 @@ import io.understudy.gateway.caller.StreamTaker;
 import io.understudy.gateway.caller.StreamedCall;
 import io.understudy.gateway.caller.StreamedRequests;
 import io.understudy.gateway.hub.EventBatch;
-import io.understudy.gateway.hub.EventBatch.EncodedEvents;
 import io.understudy.gateway.server.WebRequest;
 import java.util.Objects;
+import java.util.stream.IntStream;
 
 /**
  * A stream of watchers with responses as encoded messages, for protocols that convert them. Confined to the event loop
@@ -112,13 +112,20 @@ public final class MessageWatch implements WatchOutput, StreamedCall {
 
     @Override
     public void events(long watchId, EventBatch batch, int first, int end, boolean fragment) {
-        EncodedEvents events = batch.encoded();
-        int from = first == 0 ? 0 : events.ends()[first - 1];
-        int length = events.ends()[end - 1] - from;
         byte[] header = loop.headers().of(batch.revision());
+        if (batch.isStreamed()) {
+            ByteBuf begin = Unpooled.buffer(WatchMessage.size(header, watchId, fragment));
+            WatchMessage.write(begin, header, watchId, fragment);
+            taker.take(
+                    ByteBufUtil.getBytes(begin),
+                    IntStream.range(first, end).mapToObj(batch::encoded).iterator());
+            return;
+        }
+        int from = first == 0 ? 0 : batch.ends()[first - 1];
+        int length = batch.ends()[end - 1] - from;
         ByteBuf out = Unpooled.buffer(WatchMessage.size(header, watchId, fragment) + length);
         WatchMessage.write(out, header, watchId, fragment);
-        out.writeBytes(events.bytes(), from, length);
+        out.writeBytes(batch.encoded(), from, length);
         taker.take(ByteBufUtil.getBytes(out));
     }
 

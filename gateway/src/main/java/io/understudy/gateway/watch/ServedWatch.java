@@ -4,7 +4,6 @@ import io.grpc.Status;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.hub.EventBatch;
-import io.understudy.gateway.hub.EventBatch.EncodedEvents;
 import io.understudy.gateway.hub.WatchSpec;
 import io.understudy.gateway.hub.Watcher;
 import io.understudy.gateway.hub.WatcherListener;
@@ -65,7 +64,7 @@ final class ServedWatch extends StreamWatcher implements WatcherListener {
                 output.events(id, batch, 0, batch.events().size(), false);
             }
         } catch (ArithmeticException e) {
-            // Events are encoded together.
+            // The message is larger than 2 GiB.
             stream.end(
                     new ApiException(Status.Code.RESOURCE_EXHAUSTED, "grpc: trying to send message larger than max"));
         } finally {
@@ -92,17 +91,17 @@ final class ServedWatch extends StreamWatcher implements WatcherListener {
     }
 
     private void sendFragments(EventBatch batch) {
-        EncodedEvents events = batch.encoded();
+        int[] ends = batch.ends();
         long most = loop.watches().maxMessageBytes();
         int besides = WatchMessage.size(loop.headers().of(batch.revision()), id, false);
-        int count = events.ends().length;
+        int count = ends.length;
         int first = 0;
-        if (Fragments.needed(events, besides, most)) {
-            int end = Fragments.end(events, first, besides, most);
+        if (Fragments.needed(ends, besides, most)) {
+            int end = Fragments.end(ends, first, besides, most);
             while (end < count && !stream.isOver()) {
                 output.events(id, batch, first, end, true);
                 first = end;
-                end = Fragments.end(events, first, besides, most);
+                end = Fragments.end(ends, first, besides, most);
             }
         }
         if (!stream.isOver()) {

@@ -16,7 +16,7 @@ final class SharedEvents {
     ByteBuf eventsOf(EventBatch wanted, ByteBufAllocator allocator) {
         turnTo(wanted);
         if (events == null) {
-            byte[] bytes = wanted.encoded().bytes();
+            byte[] bytes = wanted.encoded();
             events = allocator.directBuffer(bytes.length).writeBytes(bytes);
         }
         return events;
@@ -26,7 +26,7 @@ final class SharedEvents {
         turnTo(wanted);
         if (message == null) {
             byte[] header = headers.of(wanted.revision());
-            byte[] bytes = wanted.encoded().bytes();
+            byte[] bytes = wanted.encoded();
             int size = WatchMessage.size(header, 0, false) + bytes.length;
             ByteBuf made = allocator.directBuffer(MessageCall.PREFIX_BYTES + size);
             MessageCall.prefix(made, size);

@@ -1,0 +1,296 @@
+package io.understudy.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.Event;
+import io.etcd.jetcd.api.WatchRequest;
+import io.etcd.jetcd.api.WatchResponse;
+import io.netty.util.internal.PlatformDependent;
+import io.understudy.config.HostPort;
+import io.understudy.gateway.replica.ScriptedFeeds;
+import io.understudy.gateway.server.RawHttp2;
+import io.understudy.vocabulary.Change;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.Commit;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.KeyValue;
+import io.understudy.vocabulary.Position;
+import io.understudy.vocabulary.Revision;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.io.BufferedReader;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.lang.management.BufferPoolMXBean;
+import java.lang.management.ManagementFactory;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.Random;
+import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * One large commit and many watchers that read it late, over every protocol.
+ *
+ * <p>Tests invariants N2 and V4.
+ */
+@Timeout(180)
+final class LargeCommitTest {
+
+    private static final ClusterId CLUSTER = new ClusterId(0xabcdefL);
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final int KEYS = 400;
+    private static final int VALUE_BYTES = 100 << 10;
+
+    /** Of gRPC, a filter each; and a few of the other protocols. */
+    private static final int STREAMS = 24;
+
+    private static final int OTHERS = 4;
+    private static final int INITIAL_WINDOW_SIZE = 4;
+    private static final int MUCH = 1 << 30;
+
+    /** Less than two encodings of the commit. */
+    private static final long MOST_BYTES = 64L << 20;
+
+    private final ScriptedFeeds feeds = new ScriptedFeeds();
+    private final List<ByteString> values = new ArrayList<>();
+    private GatewayFixture fixture;
+
+    @BeforeEach
+    void start() throws Exception {
+        Random random = new Random(1);
+        for (int i = 0; i < KEYS; i++) {
+            byte[] value = new byte[VALUE_BYTES];
+            random.nextBytes(value);
+            values.add(ByteString.copyFrom(value));
+        }
+        fixture = new GatewayFixture(Gateway.start(
+                GatewaySettings.of(
+                        "edge", new HostPort("127.0.0.1", 0), SourceSettings.Kafka.of("127.0.0.1:1", "none")),
+                UnaryOperator.identity(),
+                kafka -> feeds));
+        feeds.next(consumer -> {
+            consumer.snapshotStarted(CLUSTER, new Revision(10));
+            consumer.snapshotPage(
+                    KeyRange.all(),
+                    IntStream.range(0, KEYS).mapToObj(this::entry).toList());
+            consumer.snapshotCompleted(position(10));
+        });
+        feeds.next(consumer -> consumer.asOf(Instant.now()));
+        fixture.awaitReady();
+    }
+
+    @AfterEach
+    void close() {
+        fixture.close();
+    }
+
+    @Test
+    void isNotEncodedForEachFilterAndLoop() throws Exception {
+        List<RawHttp2> clients = new ArrayList<>();
+        List<Socket> lines = new ArrayList<>();
+        try {
+            for (int i = 0; i < STREAMS; i++) {
+                clients.add(watching(i));
+            }
+            for (int i = 0; i < OTHERS; i++) {
+                lines.add(post(
+                        "/v3/watch",
+                        "{\"create_request\":{\"key\":\"" + base64("key") + "\",\"range_end\":\"" + base64("kez" + i)
+                                + "\",\"prev_kv\":true}}"));
+                lines.add(get("/v1/watch?prefix=key&previous=true"));
+            }
+            await().atMost(PATIENCE)
+                    .untilAsserted(() -> assertThat(watchers("live")).isEqualTo(STREAMS + 2 * OTHERS));
+            long before = memory();
+
+            feeds.next(consumer -> consumer.commit(
+                    new Commit(
+                            new Revision(11),
+                            IntStream.range(0, KEYS)
+                                    .mapToObj(i -> (Change) new Change.Delete(key(i)))
+                                    .toList()),
+                    position(11)));
+            await().atMost(PATIENCE).untilAsserted(() -> assertThat(
+                            metric("understudy_gateway_watch_events_total{process=\"gateway\"}"))
+                    .isEqualTo(KEYS * (STREAMS + 2 * OTHERS)));
+
+            assertThat(memory() - before).isLessThan(MOST_BYTES);
+            for (RawHttp2 client : clients) {
+                assertReceived(client);
+            }
+            for (int i = 0; i < lines.size(); i += 2) {
+                assertResult(lines.get(i));
+                assertCommit(lines.get(i + 1));
+            }
+        } finally {
+            for (RawHttp2 client : clients) {
+                client.close();
+            }
+            for (Socket socket : lines) {
+                socket.close();
+            }
+        }
+        await().atMost(PATIENCE).until(() -> watchers("live") == 0);
+    }
+
+    /** A watcher with windows for all, which does not read. Every other takes fragments. */
+    private RawHttp2 watching(int number) throws IOException {
+        RawHttp2 client = new RawHttp2(fixture.gateway.apiPort(), PATIENCE);
+        ByteBuffer window = ByteBuffer.allocate(6).putShort((short) INITIAL_WINDOW_SIZE);
+        client.frame(RawHttp2.SETTINGS, 0, 0, window.putInt(MUCH).array());
+        client.frame(RawHttp2.WINDOW_UPDATE, 0, 0, RawHttp2.bytes(MUCH));
+        WatchRequest create = WatchRequests.create("key", "kez" + number, more -> {
+            more.setPrevKv(true);
+            if (number % 2 == 0) {
+                WatchRequests.fragment(more);
+            }
+        });
+        client.call(1, "/etcdserverpb.Watch/Watch", false, List.of());
+        client.frame(RawHttp2.DATA, 0, 1, RawHttp2.message(create.toByteArray()));
+        client.flush();
+        return client;
+    }
+
+    private void assertReceived(RawHttp2 client) throws IOException {
+        List<Event> events = new ArrayList<>();
+        ByteArrayOutputStream message = new ByteArrayOutputStream();
+        int missing = 0;
+        while (events.size() < KEYS) {
+            ByteBuffer data = ByteBuffer.wrap(client.next(RawHttp2.DATA).payload());
+            while (data.hasRemaining()) {
+                if (missing == 0) {
+                    // The gateway writes no prefix in two frames here.
+                    data.get();
+                    missing = data.getInt();
+                }
+                byte[] part = new byte[Math.min(missing, data.remaining())];
+                data.get(part);
+                message.writeBytes(part);
+                missing -= part.length;
+                if (missing == 0) {
+                    events.addAll(WatchResponse.parseFrom(message.toByteArray()).getEventsList());
+                    message.reset();
+                }
+            }
+        }
+        for (int i = 0; i < KEYS; i++) {
+            assertThat(events.get(i).getType()).isEqualTo(Event.EventType.DELETE);
+            assertThat(events.get(i).getKv().getKey()).isEqualTo(key(i));
+            assertThat(events.get(i).getPrevKv().getValue()).isEqualTo(values.get(i));
+        }
+    }
+
+    private void assertResult(Socket socket) throws IOException {
+        BufferedReader in = reader(socket);
+        JsonArray events = null;
+        while (events == null) {
+            String line = in.readLine();
+            if (line.startsWith("{")) {
+                events = new JsonObject(line).getJsonObject("result").getJsonArray("events");
+            }
+        }
+        assertThat(events).hasSize(KEYS);
+        for (int i = 0; i < KEYS; i++) {
+            JsonObject event = events.getJsonObject(i);
+            assertThat(event.getString("type")).isEqualTo("DELETE");
+            assertThat(event.getJsonObject("prev_kv").getString("value"))
+                    .isEqualTo(Base64.getEncoder().encodeToString(values.get(i).toByteArray()));
+        }
+    }
+
+    private void assertCommit(Socket socket) throws IOException {
+        BufferedReader in = reader(socket);
+        JsonArray changes = null;
+        while (changes == null || changes.isEmpty()) {
+            String line = in.readLine();
+            if (line.startsWith("{")) {
+                changes = new JsonObject(line).getJsonArray("changes");
+            }
+        }
+        assertThat(changes).hasSize(KEYS);
+        assertThat(changes.getJsonObject(KEYS - 1).getString("key")).isEqualTo("key-399");
+    }
+
+    /** Without the chunks of HTTP/1.1. */
+    private static BufferedReader reader(Socket socket) throws IOException {
+        return new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8), 1 << 16);
+    }
+
+    private Socket post(String path, String body) throws IOException {
+        return send(
+                fixture.gateway.apiPort(),
+                "POST " + path + " HTTP/1.0\r\nHost: localhost\r\nContent-Length: " + body.length() + "\r\n\r\n"
+                        + body);
+    }
+
+    private Socket get(String path) throws IOException {
+        return send(
+                fixture.gateway.restPort(),
+                "GET " + path + " HTTP/1.0\r\nHost: localhost\r\nAccept: application/json\r\n\r\n");
+    }
+
+    private static Socket send(int port, String request) throws IOException {
+        Socket socket = new Socket();
+        socket.setReceiveBufferSize(16 << 10);
+        socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+        socket.setSoTimeout((int) PATIENCE.toMillis());
+        socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
+        return socket;
+    }
+
+    private int watchers(String state) {
+        return (int) metric("understudy_gateway_watchers{process=\"gateway\",state=\"" + state + "\"}");
+    }
+
+    private double metric(String name) {
+        return fixture.page("/metrics")
+                .body()
+                .lines()
+                .filter(line -> line.startsWith(name + " "))
+                .mapToDouble(line -> Double.parseDouble(line.substring(name.length() + 1)))
+                .sum();
+    }
+
+    /** Heap and direct memory in use. */
+    private static long memory() {
+        System.gc();
+        long direct = ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
+                .mapToLong(BufferPoolMXBean::getMemoryUsed)
+                .sum();
+        long pooled = Math.max(0, PlatformDependent.usedDirectMemory());
+        return Math.max(direct, pooled)
+                + ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
+    }
+
+    private static String base64(String text) {
+        return Base64.getEncoder().encodeToString(text.getBytes(StandardCharsets.US_ASCII));
+    }
+
+    private static ByteString key(int index) {
+        return ByteString.copyFromUtf8("key-%03d".formatted(index));
+    }
+
+    private KeyValue entry(int index) {
+        return new KeyValue(key(index), values.get(index), new Revision(10), new Revision(10), 1, 0);
+    }
+
+    private static Position position(long revision) {
+        return new Position(CLUSTER, new Revision(revision), null);
+    }
+}
