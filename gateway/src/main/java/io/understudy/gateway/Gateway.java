@@ -136,8 +136,13 @@ public final class Gateway implements AutoCloseable {
                 writer::requestProgress,
                 this::isLeaderLost,
                 registry);
-        this.hub =
-                new WatchHub(settings.watches(), replica.log(), source.history(), source.previousEntries(), registry);
+        this.hub = new WatchHub(
+                settings.watches(),
+                replica.log(),
+                replica.kept(),
+                source.history(),
+                source.previousEntries(),
+                registry);
         this.watches = new Watches(
                 hub,
                 settings.range(),
@@ -234,6 +239,7 @@ public final class Gateway implements AutoCloseable {
                 replica::heapBytes,
                 () -> replica.log().size(),
                 () -> replica.log().bytes(),
+                () -> replica.kept().bytes(),
                 this::lagRevisions,
                 () -> ofState(state -> 1),
                 () -> writer.silence().toMillis() / 1000.0,
@@ -434,6 +440,11 @@ public final class Gateway implements AutoCloseable {
                 announced = false;
                 reads.dropped();
                 metrics.dropped();
+            }
+
+            @Override
+            public void ended(int responses) {
+                metrics.ended(responses);
             }
         };
     }

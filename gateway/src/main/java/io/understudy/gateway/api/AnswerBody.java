@@ -23,6 +23,16 @@ public interface AnswerBody {
      */
     boolean appendTo(ByteBuf out, int wanted);
 
+    /**
+     * Counts what it keeps in memory, since its client reads slowly.
+     *
+     * @param end run on any thread if such bodies keep too much: the response is to be ended
+     * @return ends the count
+     */
+    default Runnable keep(Runnable end) {
+        return () -> {};
+    }
+
     /** A small message in its protobuf encoding. */
     static AnswerBody of(MessageLite message) {
         return of(message.toByteArray());

@@ -21,9 +21,14 @@ public interface Entries extends Iterable<Entry> {
         return bytes;
     }
 
-    /** These, counted up at once for an answer with {@code fields}. */
-    static Entries measured(List<Entry> entries, EntryFields fields) {
-        Entries listed = of(entries);
+    /** As {@link AnswerBody#keep}. */
+    default Runnable keep(Runnable end) {
+        return () -> {};
+    }
+
+    /** These of a key space, counted up at once for an answer with {@code fields}. */
+    static Entries measured(List<Entry> entries, EntryFields fields, KeySpace at) {
+        Entries listed = of(entries, at);
         long bytes = listed.answerBytes(fields);
         return new Entries() {
             @Override
@@ -37,8 +42,33 @@ public interface Entries extends Iterable<Entry> {
             }
 
             @Override
+            public Runnable keep(Runnable end) {
+                return listed.keep(end);
+            }
+
+            @Override
             public Iterator<Entry> iterator() {
                 return listed.iterator();
+            }
+        };
+    }
+
+    /** These of a key space. */
+    static Entries of(List<Entry> entries, KeySpace at) {
+        return new Entries() {
+            @Override
+            public long size() {
+                return entries.size();
+            }
+
+            @Override
+            public Runnable keep(Runnable end) {
+                return at.keep(end);
+            }
+
+            @Override
+            public Iterator<Entry> iterator() {
+                return entries.iterator();
             }
         };
     }

@@ -15,6 +15,11 @@ public interface KeySpace {
     /** The revision of the keys. */
     Revision revision();
 
+    /** As {@link AnswerBody#keep}, for a response with entries of it. */
+    default Runnable keep(Runnable end) {
+        return () -> {};
+    }
+
     @Nullable Entry get(ByteString key);
 
     /** Number of keys inside {@code keys}. */

@@ -39,6 +39,11 @@ final class RangeBody implements AnswerBody {
     }
 
     @Override
+    public Runnable keep(Runnable end) {
+        return result.keep(end);
+    }
+
+    @Override
     public boolean appendTo(ByteBuf out, int wanted) {
         int enough = out.writerIndex() + wanted;
         if (rest == null) {

@@ -59,7 +59,7 @@ public final class RangeEvaluation {
         boolean more = found.size() > limit;
         // Copied: a view would keep all that were found.
         List<Entry> shown = more ? List.copyOf(found.subList(0, (int) limit)) : found;
-        return new RangeResult(header, Entries.measured(shown, fields), fields, more, count);
+        return new RangeResult(header, Entries.measured(shown, fields, at), fields, more, count);
     }
 
     /**

@@ -13,6 +13,11 @@ import io.understudy.gateway.replica.EntryFields;
 public record RangeResult(ResponseHeader header, Entries entries, EntryFields fields, boolean more, long count)
         implements OpResult {
 
+    @Override
+    public Runnable keep(Runnable end) {
+        return entries.keep(end);
+    }
+
     RangeResult with(ResponseHeader other) {
         return new RangeResult(other, entries, fields, more, count);
     }

@@ -24,6 +24,11 @@ public record ReplicaKeys(ReplicaState state) implements KeySpace {
     }
 
     @Override
+    public Runnable keep(Runnable end) {
+        return state.keep(end);
+    }
+
+    @Override
     public @Nullable Entry get(ByteString key) {
         return state.get(key);
     }
@@ -58,7 +63,7 @@ public record ReplicaKeys(ReplicaState state) implements KeySpace {
         while (first.size() < limit) {
             first.add(all.next());
         }
-        return Entries.of(first);
+        return Entries.of(first, this);
     }
 
     /** Entries read lazily from the state. */
@@ -67,6 +72,11 @@ public record ReplicaKeys(ReplicaState state) implements KeySpace {
         @Override
         public long size() {
             return totals.count();
+        }
+
+        @Override
+        public Runnable keep(Runnable end) {
+            return state.keep(end);
         }
 
         @Override

@@ -14,6 +14,7 @@ final class TxnBody implements AnswerBody {
     private static final int RESPONSE_TXN = 0x22;
     private static final int TRUE = 1;
 
+    private final TxnResult result;
     private final ResponseHeader header;
     private final boolean succeeded;
     private final List<Operation> operations = new ArrayList<>();
@@ -41,6 +42,7 @@ final class TxnBody implements AnswerBody {
     }
 
     TxnBody(TxnResult result) {
+        this.result = result;
         this.header = result.header();
         this.succeeded = result.succeeded();
         long size = HeaderForm.size(header) + ProtoFields.numberSize(succeeded ? TRUE : 0);
@@ -55,6 +57,11 @@ final class TxnBody implements AnswerBody {
     @Override
     public long length() {
         return length;
+    }
+
+    @Override
+    public Runnable keep(Runnable end) {
+        return result.keep(end);
     }
 
     @Override

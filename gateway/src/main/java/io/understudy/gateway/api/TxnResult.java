@@ -14,4 +14,10 @@ public record TxnResult(ResponseHeader header, boolean succeeded, List<OpResult>
     public TxnResult {
         results = List.copyOf(results);
     }
+
+    @Override
+    public Runnable keep(Runnable end) {
+        List<Runnable> all = results.stream().map(each -> each.keep(end)).toList();
+        return () -> all.forEach(Runnable::run);
+    }
 }

@@ -53,6 +53,11 @@ public final class WireForm {
         }
 
         @Override
+        public Runnable keep(Runnable end) {
+            return result.keep(end);
+        }
+
+        @Override
         public boolean appendTo(ByteBuf out, int wanted) {
             List<Entry> entries = new ArrayList<>();
             long size = 0;

@@ -3,6 +3,7 @@ package io.understudy.gateway.caller;
 import io.understudy.gateway.api.ApiException;
 import java.util.Iterator;
 import java.util.List;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** Receives a stream of answers, on the session's event loop. */
@@ -19,8 +20,9 @@ public interface StreamTaker {
      *
      * @param begin of the message, encoded
      * @param rest the elements of its last field, a repeated one, each encoded in parts as a message with that field
+     * @param keep as {@link io.understudy.gateway.api.AnswerBody#keep}
      */
-    void take(byte[] begin, Iterator<List<byte[]>> rest);
+    void take(byte[] begin, Iterator<List<byte[]>> rest, UnaryOperator<Runnable> keep);
 
     /** Ends the stream; {@code why} is null on success. */
     void end(@Nullable ApiException why);

@@ -3,6 +3,7 @@ package io.understudy.gateway.hub;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,6 +15,7 @@ public final class EventBatch {
     private final long revision;
     private final List<WatchEvent> events;
     private final boolean streamed;
+    private final UnaryOperator<Runnable> keeping;
     /** The remainders for watchers that have received the beginning, by their first index. */
     private final Map<Integer, EventBatch> remainders = new HashMap<>(0);
 
@@ -29,11 +31,23 @@ public final class EventBatch {
      * @param revision for the response header: the commit's own, or the log's head for several commits
      * @param events in the order of their revisions, never none
      * @param streamed see {@link #isStreamed}
+     * @param keeping see {@link #keep}
      */
-    EventBatch(long revision, List<WatchEvent> events, boolean streamed) {
+    EventBatch(long revision, List<WatchEvent> events, boolean streamed, UnaryOperator<Runnable> keeping) {
         this.revision = revision;
         this.events = events;
         this.streamed = streamed;
+        this.keeping = keeping;
+    }
+
+    /**
+     * Counts the events as kept by a client that reads slowly.
+     *
+     * @param end run on any thread if such clients keep too much
+     * @return ends the count
+     */
+    public Runnable keep(Runnable end) {
+        return keeping.apply(end);
     }
 
     /** Whether it is too large to be encoded as a whole: each client's part is encoded as that client reads. */
@@ -58,7 +72,7 @@ public final class EventBatch {
             return first == 0 ? this : null;
         }
         return remainders.computeIfAbsent(
-                first, from -> new EventBatch(revision, events.subList(from, events.size()), streamed));
+                first, from -> new EventBatch(revision, events.subList(from, events.size()), streamed, keeping));
     }
 
     /** The same without the previous entries of one revision. */
@@ -69,7 +83,8 @@ public final class EventBatch {
                         .map(event ->
                                 event.entry().modRevision() == ofRevision ? new WatchEvent(event.entry(), null) : event)
                         .toList(),
-                streamed);
+                streamed,
+                keeping);
     }
 
     private int firstAfter(long delivered) {

@@ -248,6 +248,11 @@ public final class LoopHub {
         hub.metrics().compacted();
     }
 
+    /** As {@link EventBatch#keep}, for the events of a pass. */
+    Runnable keep(long revision, long bytes, Runnable end) {
+        return hub.kept().keepBatch(revision, bytes, end);
+    }
+
     void delivered(int events) {
         delivered += events;
     }

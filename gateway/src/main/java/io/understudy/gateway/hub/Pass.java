@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** Delivers commits to the watchers of a group in batches, cohort by cohort. */
@@ -97,7 +98,7 @@ final class Pass {
             return FORGOTTEN;
         }
         if (!concerned.isEmpty() && first != null) {
-            deliver(concerned, isLive ? last : Math.max(at, group.revision()), cohort.revision(), bytes);
+            deliver(concerned, isLive ? last : Math.max(at, group.revision()), cohort.revision(), last, bytes);
             if (isLive) {
                 hub.recordLatency(first);
             }
@@ -196,10 +197,14 @@ final class Pass {
         }
     }
 
-    /** @param bytes of all events, each of which a filter group has once at most */
-    private void deliver(List<FilterGroup> concerned, long revision, long delivered, long bytes) {
+    /**
+     * @param last revision of the events
+     * @param bytes of all events, each of which a filter group has once at most
+     */
+    private void deliver(List<FilterGroup> concerned, long revision, long delivered, long last, long bytes) {
         batches++;
         long encoded = 0;
+        UnaryOperator<Runnable> keeping = end -> hub.keep(last, bytes, end);
         for (FilterGroup filterGroup : concerned) {
             List<WatchEvent> events = filterGroup.take();
             long size = bytes <= SMALL_BYTES
@@ -208,7 +213,7 @@ final class Pass {
             // For one watcher alone there is nothing to share.
             boolean streamed = size > SMALL_BYTES && (filterGroup.size() == 1 || encoded + size > MAX_ENCODED_BYTES);
             encoded += streamed ? 0 : size;
-            EventBatch batch = new EventBatch(revision, events, streamed);
+            EventBatch batch = new EventBatch(revision, events, streamed, keeping);
             if (previous && size > MAX_PREVIOUS_BYTES) {
                 group.refuse(
                         filterGroup,

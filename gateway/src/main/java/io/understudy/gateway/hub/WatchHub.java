@@ -2,6 +2,7 @@ package io.understudy.gateway.hub;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.understudy.gateway.replica.CommitLog;
+import io.understudy.gateway.replica.KeptVersions;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -26,6 +27,7 @@ public final class WatchHub implements AutoCloseable {
 
     private final HubSettings settings;
     private final CommitLog log;
+    private final KeptVersions kept;
     private final PreviousEntries previousEntries;
     private final CatchUps catchUps;
     private final HubMetrics metrics;
@@ -36,16 +38,19 @@ public final class WatchHub implements AutoCloseable {
 
     /**
      * @param log of the replica
+     * @param kept of the replica
      * @param history of the source
      */
     public WatchHub(
             HubSettings settings,
             CommitLog log,
+            KeptVersions kept,
             CommitHistory history,
             PreviousEntries previousEntries,
             MeterRegistry registry) {
         this.settings = settings;
         this.log = log;
+        this.kept = kept;
         this.previousEntries = previousEntries;
         this.metrics = new HubMetrics(registry, this::loops);
         this.catchUps = new CatchUps(history, settings.catchUpStreams(), log, this::loops, metrics);
@@ -96,6 +101,10 @@ public final class WatchHub implements AutoCloseable {
 
     CatchUps catchUps() {
         return catchUps;
+    }
+
+    KeptVersions kept() {
+        return kept;
     }
 
     PreviousEntries previousEntries() {

@@ -22,6 +22,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -158,10 +159,10 @@ final class JsonStream implements StreamTaker {
     }
 
     @Override
-    public void take(byte[] answer, Iterator<List<byte[]>> rest) {
+    public void take(byte[] answer, Iterator<List<byte[]>> rest, UnaryOperator<Runnable> keep) {
         if (!over) {
             begin(200, ANSWER);
-            write(new LongLine(type, answer, rest));
+            write(new LongLine(type, answer, rest, keep));
         }
     }
 

@@ -11,30 +11,39 @@ import io.understudy.gateway.api.AnswerBody;
 import java.io.UncheckedIOException;
 import java.util.Iterator;
 import java.util.List;
+import java.util.function.UnaryOperator;
 
-/** A line of a {@link JsonStream} whose message ends with a repeated field, converted as the client reads. */
+/** A line of a {@link JsonStream}, converted as the client reads: a message that ends with a repeated field. */
 final class LongLine implements AnswerBody {
 
     private final JsonBytes line = new JsonBytes(JsonForm.GRPC_GATEWAY_1);
     private final Descriptor type;
     private final byte[] begin;
     private final Iterator<List<byte[]>> rest;
+    private final UnaryOperator<Runnable> keep;
     private boolean begun;
     private boolean inList;
 
     /**
      * @param begin of the message, encoded
      * @param rest elements of its last field, each encoded in parts as a message with that field
+     * @param keep see {@link AnswerBody#keep}
      */
-    LongLine(Descriptor type, byte[] begin, Iterator<List<byte[]>> rest) {
+    LongLine(Descriptor type, byte[] begin, Iterator<List<byte[]>> rest, UnaryOperator<Runnable> keep) {
         this.type = type;
         this.begin = begin;
         this.rest = rest;
+        this.keep = keep;
     }
 
     @Override
     public long length() {
         return UNKNOWN;
+    }
+
+    @Override
+    public Runnable keep(Runnable end) {
+        return keep.apply(end);
     }
 
     @Override

@@ -28,16 +28,23 @@ final class ResultJson implements AnswerBody {
     private static final byte[] RESPONSE_TXN = JsonBytes.name("response_txn");
 
     private final JsonBytes json;
+    private final OpResult result;
     private final Part whole;
 
     ResultJson(OpResult result, JsonForm form) {
         this.json = new JsonBytes(form);
+        this.result = result;
         this.whole = part(result);
     }
 
     @Override
     public long length() {
         return UNKNOWN;
+    }
+
+    @Override
+    public Runnable keep(Runnable end) {
+        return result.keep(end);
     }
 
     @Override

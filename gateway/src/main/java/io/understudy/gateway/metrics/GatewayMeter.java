@@ -27,6 +27,13 @@ public enum GatewayMeter implements Declared {
             "understudy.gateway.staleness", "seconds", "upper bound of the replica's staleness; NaN if unknown")),
     WINDOW_COMMITS(Metric.gauge("understudy.gateway.window.commits", "past commits kept in memory")),
     WINDOW_BYTES(Metric.gauge("understudy.gateway.window", "bytes", "memory of the past commits")),
+    RESPONSES_KEPT(Metric.gauge(
+            "understudy.gateway.responses.kept",
+            "bytes",
+            "memory of old versions that only slowly read responses and watches keep")),
+    RESPONSES_ENDED(Metric.counter(
+            "understudy.gateway.responses.ended",
+            "slowly read responses and watches ended because old versions took too much memory")),
     VERIFY_KEYS(Metric.counter("understudy.gateway.verify.keys", "source keys compared with the replica")),
     VERIFY_DIFFERENCES(
             Metric.counter("understudy.gateway.verify.differences", "keys that differ between source and replica")

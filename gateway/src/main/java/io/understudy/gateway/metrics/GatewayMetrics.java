@@ -24,6 +24,7 @@ public final class GatewayMetrics {
     private final Timer apply;
     private final Counter resyncs;
     private final Counter drops;
+    private final Counter ended;
     private final Counter verified;
     private final ConcurrentMap<RestCall, Timer> restRequests = new ConcurrentHashMap<>();
 
@@ -37,6 +38,7 @@ public final class GatewayMetrics {
                 .register(registry);
         this.resyncs = GatewayMeter.FEED_RESYNCS.counter().register(registry);
         this.drops = GatewayMeter.REPLICA_DROPS.counter().register(registry);
+        this.ended = GatewayMeter.RESPONSES_ENDED.counter().register(registry);
         this.verified = GatewayMeter.VERIFY_KEYS.counter().register(registry);
         // Registered from the start, so that the first increase is visible.
         differed("replica", 0);
@@ -58,6 +60,11 @@ public final class GatewayMetrics {
 
     public void dropped() {
         drops.increment();
+    }
+
+    /** Responses were ended that kept old versions. */
+    public void ended(int responses) {
+        ended.increment(responses);
     }
 
     public void applied(Duration took) {
@@ -126,6 +133,7 @@ public final class GatewayMetrics {
             Supplier<Number> heapBytes,
             Supplier<Number> windowCommits,
             Supplier<Number> windowBytes,
+            Supplier<Number> keptBytes,
             Supplier<Number> lagRevisions,
             Supplier<Number> hasState,
             Supplier<Number> silenceSeconds,
@@ -140,6 +148,7 @@ public final class GatewayMetrics {
         GatewayMeter.REPLICA_HEAP.gauge(gauges.heapBytes()).register(registry);
         GatewayMeter.WINDOW_COMMITS.gauge(gauges.windowCommits()).register(registry);
         GatewayMeter.WINDOW_BYTES.gauge(gauges.windowBytes()).register(registry);
+        GatewayMeter.RESPONSES_KEPT.gauge(gauges.keptBytes()).register(registry);
         GatewayMeter.REPLICA_LAG.gauge(gauges.lagRevisions()).register(registry);
         GatewayMeter.REPLICA_READY.gauge(gauges.hasState()).register(registry);
         GatewayMeter.FEED_SILENCE.gauge(gauges.silenceSeconds()).register(registry);

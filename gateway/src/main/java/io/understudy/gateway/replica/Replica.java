@@ -48,6 +48,7 @@ public final class Replica implements FeedConsumer {
     private final AtomicReference<@Nullable String> rebuildWanted = new AtomicReference<>();
     private final AtomicLong generation = new AtomicLong();
     private final CommitLog log = new CommitLog();
+    private final KeptVersions kept;
     private final AtomicLong compacted = new AtomicLong();
     private @Nullable SnapshotMerge merge;
     /** The approximate heap use of the current snapshot if above the limit, else 0. Of the writing thread. */
@@ -77,6 +78,7 @@ public final class Replica implements FeedConsumer {
         this.range = range;
         this.settings = settings;
         this.listener = listener;
+        this.kept = new KeptVersions(this::spareBytes, listener::ended);
     }
 
     public KeyRange range() {
@@ -119,6 +121,11 @@ public final class Replica implements FeedConsumer {
      */
     public CommitLog log() {
         return log;
+    }
+
+    /** The memory of versions that unfinished responses keep. */
+    public KeptVersions kept() {
+        return kept;
     }
 
     /** Incremented with each snapshot, each move, and each drop for lack of memory. */
@@ -194,7 +201,7 @@ public final class Replica implements FeedConsumer {
         boolean whole = merge == null && !doubted && endsAt(move);
         long seen = newest(move).value();
         merge = null;
-        window = null;
+        forgetStates();
         cluster = null;
         position = null;
         doubted = false;
@@ -220,6 +227,7 @@ public final class Replica implements FeedConsumer {
             revision = move.revision();
             listener.advanced(move.revision());
         }
+        requireRoom();
     }
 
     /** Whether clients may have seen revisions that the new cluster has yet to reach. Thread-safe. */
@@ -257,7 +265,7 @@ public final class Replica implements FeedConsumer {
                     + reached + ": the source lost commits, or a lagging member responded");
         }
         cluster = source;
-        merge = new SnapshotMerge(range, source, at, state());
+        merge = new SnapshotMerge(range, source, at, state(), kept);
         exceeding = 0;
     }
 
@@ -337,9 +345,10 @@ public final class Replica implements FeedConsumer {
         }
         Edits edits = Edits.of(changes);
         ReplicaState before = states.latest();
+        EntryTree after = before.entries().apply(edits);
+        kept.replace(edits.replacedBytes());
         // In this order: the state of a delivered commit is available.
-        states.add(
-                new ReplicaState(before.cluster(), at, range, before.entries().apply(edits)));
+        states.add(new ReplicaState(before.cluster(), at, range, after, kept));
         log.add(LoggedCommit.onto(before, at, changes, edits.replacedBytes()));
     }
 
@@ -378,6 +387,21 @@ public final class Replica implements FeedConsumer {
                 droppedNanos = System.nanoTime() - settings.retryInterval().toNanos();
             }
             generation.incrementAndGet();
+        } else {
+            kept.dropped(held == null ? kept.replaced() : held.oldest().replaced(), log.from());
+        }
+    }
+
+    private long spareBytes() {
+        return settings.maxBytes() - heapBytes();
+    }
+
+    /** The latest state is dropped: only unfinished responses keep it. */
+    private void forgetStates() {
+        Window held = window;
+        if (held != null) {
+            kept.replace(held.latest().heapBytes());
+            window = null;
         }
     }
 
@@ -389,7 +413,7 @@ public final class Replica implements FeedConsumer {
         Condition.Dropped why = new Condition.Dropped(reason);
         exceeding = merge == null ? 0 : merge.heapBytes();
         merge = null;
-        window = null;
+        forgetStates();
         condition = why;
         log.forgetPrevious();
         requireRoom();

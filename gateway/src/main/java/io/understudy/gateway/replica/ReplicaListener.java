@@ -19,6 +19,9 @@ public interface ReplicaListener {
     /** Another cluster follows, and revisions restart below some that clients have seen. */
     default void restarted(Revision revision) {}
 
+    /** So many slowly read responses were ended, since they kept old versions. Called on any thread. */
+    default void ended(int responses) {}
+
     /** The state was dropped. */
     default void dropped(Condition.Dropped why) {}
 }

@@ -13,12 +13,22 @@ public final class ReplicaState {
     private final Revision revision;
     private final KeyRange range;
     private final EntryTree entries;
+    private final KeptVersions kept;
+    /** {@link KeptVersions#replaced} at its time. */
+    private final long replaced;
 
-    ReplicaState(ClusterId cluster, Revision revision, KeyRange range, EntryTree entries) {
+    ReplicaState(ClusterId cluster, Revision revision, KeyRange range, EntryTree entries, KeptVersions kept) {
+        this(cluster, revision, range, entries, kept, kept.replaced());
+    }
+
+    private ReplicaState(
+            ClusterId cluster, Revision revision, KeyRange range, EntryTree entries, KeptVersions kept, long replaced) {
         this.cluster = cluster;
         this.revision = revision;
         this.range = range;
         this.entries = entries;
+        this.kept = kept;
+        this.replaced = replaced;
     }
 
     /** The source's cluster ID. */
@@ -82,7 +92,22 @@ public final class ReplicaState {
 
     /** The same at a later revision, without changes in the range. */
     ReplicaState asOf(Revision later) {
-        return later.equals(revision) ? this : new ReplicaState(cluster, later, range, entries);
+        return later.equals(revision) ? this : new ReplicaState(cluster, later, range, entries, kept, replaced);
+    }
+
+    /**
+     * Counts this state as kept by a response that is read slowly.
+     *
+     * @param end run on any thread if such responses keep too much
+     * @return ends the count
+     */
+    public Runnable keep(Runnable end) {
+        return kept.keepState(replaced, revision.value(), heapBytes(), end);
+    }
+
+    /** {@link KeptVersions#replaced} at its time. */
+    long replaced() {
+        return replaced;
     }
 
     /** The approximate heap use. */

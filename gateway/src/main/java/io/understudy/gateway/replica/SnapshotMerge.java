@@ -20,16 +20,19 @@ final class SnapshotMerge {
     private final ClusterId cluster;
     private final Revision revision;
     private final @Nullable ReplicaState held;
+    private final KeptVersions kept;
     private final EntryTree.Builder entries = new EntryTree.Builder(Widths.DEFAULT);
     private long heapBytes;
     /** The start of the next page. Null after the last one of a range without upper end. */
     private @Nullable ByteString next;
 
-    SnapshotMerge(KeyRange range, ClusterId cluster, Revision revision, @Nullable ReplicaState held) {
+    SnapshotMerge(
+            KeyRange range, ClusterId cluster, Revision revision, @Nullable ReplicaState held, KeptVersions kept) {
         this.range = range;
         this.cluster = cluster;
         this.revision = revision;
         this.held = held;
+        this.kept = kept;
         this.next = range.from();
     }
 
@@ -62,7 +65,11 @@ final class SnapshotMerge {
         if (!Objects.equals(next, range.to())) {
             throw new ReplicaDivergedException("snapshot completed before its last page");
         }
-        return new ReplicaState(cluster, revision, range, entries.build());
+        EntryTree tree = entries.build();
+        if (held != null) {
+            kept.replace(held.heapBytes() - (Heap.ofEntries(tree.totals()) - heapBytes));
+        }
+        return new ReplicaState(cluster, revision, range, tree, kept);
     }
 
     /**

@@ -33,6 +33,10 @@ final class Window {
         return latest;
     }
 
+    ReplicaState oldest() {
+        return oldest;
+    }
+
     /** Returns the state at that revision; null before the window or after the latest state. */
     @Nullable ReplicaState at(Revision revision) {
         if (revision.isAfter(latest.revision())) {

@@ -187,6 +187,7 @@ final class CommitStream implements WatcherListener, Rechecks.Listener {
     private void close() {
         if (!over) {
             over = true;
+            exchange.release();
             watcher().cancel();
             if (permit != null) {
                 permit.end();

@@ -40,6 +40,7 @@ final class CommitText {
 
     private static final class Commits implements AnswerBody {
         private final StreamForm form;
+        private final EventBatch batch;
         private final List<WatchEvent> events;
         private final JsonBytes json = new JsonBytes(JsonForm.GRPC_GATEWAY_2);
         private int next;
@@ -48,12 +49,18 @@ final class CommitText {
 
         Commits(StreamForm form, EventBatch batch) {
             this.form = form;
+            this.batch = batch;
             this.events = batch.events();
         }
 
         @Override
         public long length() {
             return UNKNOWN;
+        }
+
+        @Override
+        public Runnable keep(Runnable end) {
+            return batch.keep(end);
         }
 
         @Override

@@ -38,6 +38,11 @@ final class PageJson implements AnswerBody {
     }
 
     @Override
+    public Runnable keep(Runnable end) {
+        return result.keep(end);
+    }
+
+    @Override
     public boolean appendTo(ByteBuf piece, int wanted) {
         if (!begun) {
             begun = true;

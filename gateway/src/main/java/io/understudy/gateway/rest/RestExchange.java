@@ -12,7 +12,9 @@ import io.understudy.gateway.caller.Session;
 import io.understudy.gateway.page.Asset;
 import io.understudy.gateway.read.Answer;
 import io.understudy.gateway.trace.CallTrace;
+import io.vertx.core.Context;
 import io.vertx.core.Future;
+import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
@@ -21,6 +23,7 @@ import io.vertx.core.internal.buffer.BufferInternal;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.BooleanSupplier;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -61,6 +64,9 @@ final class RestExchange {
     private boolean over;
     private @Nullable BooleanSupplier again;
     private CallTrace trace = CallTrace.NONE;
+    private final Context context = Objects.requireNonNull(Vertx.currentContext());
+    /** Ends the count of the body that waits for the client. */
+    private @Nullable Runnable kept;
 
     RestExchange(HttpServerRequest request, String route, Connections.Client client, RestListener listener) {
         this.request = request;
@@ -69,6 +75,7 @@ final class RestExchange {
         this.listener = listener;
         request.response().exceptionHandler(gone -> {
             boolean unused = over(GONE);
+            release();
         });
     }
 
@@ -256,10 +263,21 @@ final class RestExchange {
         }
     }
 
-    /** Writes a body at the client's pace; {@code done} is not run if that fails, or the client is gone. */
+    /**
+     * Writes a body at the client's pace; {@code done} is not run if that fails, or the client is gone. Ends the
+     * response if clients that read slowly keep too much memory.
+     */
     void pump(HttpServerResponse response, AnswerBody body, Runnable done) {
         while (!response.closed()) {
             if (response.writeQueueFull()) {
+                if (kept == null) {
+                    kept = body.keep(() -> context.runOnContext(now -> {
+                        if (kept != null) {
+                            release();
+                            Future<Void> unused = response.reset();
+                        }
+                    }));
+                }
                 response.drainHandler(drained -> pump(response, body, done));
                 return;
             }
@@ -270,15 +288,26 @@ final class RestExchange {
             } catch (RuntimeException e) {
                 piece.release();
                 LOG.atError().addKeyValue("route", route).setCause(e).log("response failed");
+                release();
                 // Too late for another status; a reset shows that the response is incomplete.
                 Future<Void> unused = response.reset();
                 return;
             }
             response.write(BufferInternal.buffer(piece));
             if (!more) {
+                release();
                 done.run();
                 return;
             }
+        }
+        release();
+    }
+
+    /** Ends the count of the body that waits for the client. */
+    void release() {
+        if (kept != null) {
+            kept.run();
+            kept = null;
         }
     }
 

@@ -43,6 +43,7 @@ final class BodyPump {
         boolean more = true;
         while (more) {
             if (!exchange.writable()) {
+                exchange.waitsWith(body);
                 exchange.whenWritable(this::run);
                 return;
             }
@@ -60,6 +61,7 @@ final class BodyPump {
             rest -= piece.readableBytes();
             exchange.body(piece, ends && !more);
         }
+        exchange.waitsWith(null);
         done.run();
     }
 }

@@ -2,8 +2,10 @@ package io.understudy.gateway.server;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.api.ApiException;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** One request and its answer, over HTTP/1.1 or HTTP/2. On the connection's loop. */
 interface Exchange {
@@ -22,6 +24,12 @@ interface Exchange {
 
     /** Runs {@code resume} once when the client reads again, unless it disconnects before. */
     void whenWritable(Runnable resume);
+
+    /**
+     * Counts the memory that a body keeps while it waits for the client, until another one is named, null, or the
+     * answer ends. If such bodies keep too much, the answer is aborted.
+     */
+    void waitsWith(@Nullable AnswerBody body);
 
     /** Begins the answer. {@code length} of the body is negative if unknown. */
     void head(int status, List<Field> fields, long length);

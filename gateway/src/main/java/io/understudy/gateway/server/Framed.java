@@ -23,6 +23,11 @@ final class Framed implements AnswerBody {
     }
 
     @Override
+    public Runnable keep(Runnable end) {
+        return message.keep(end);
+    }
+
+    @Override
     public boolean appendTo(ByteBuf out, int wanted) {
         if (!begun) {
             begun = true;

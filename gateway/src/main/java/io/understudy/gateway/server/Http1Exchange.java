@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.util.AsciiString;
+import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.api.ApiException;
 import java.util.List;
 import java.util.Objects;
@@ -15,6 +16,7 @@ final class Http1Exchange implements Exchange, RequestHead {
     private final Http1Handler handler;
     private final HttpRequest request;
     private final String target;
+    private final WaitingBody waiting;
     private @Nullable RequestReader reader;
     private @Nullable Runnable resume;
     /** Bytes held of its body. */
@@ -29,6 +31,7 @@ final class Http1Exchange implements Exchange, RequestHead {
         this.handler = handler;
         this.request = request;
         this.target = target;
+        this.waiting = new WaitingBody(handler.client().loop());
     }
 
     void reader(RequestReader takes) {
@@ -48,6 +51,7 @@ final class Http1Exchange implements Exchange, RequestHead {
         answered = true;
         closed = true;
         releaseAll();
+        waitsWith(null);
         resume = null;
         if (reader != null) {
             reader.closed();
@@ -121,6 +125,11 @@ final class Http1Exchange implements Exchange, RequestHead {
         if (!answered) {
             resume = runnable;
         }
+    }
+
+    @Override
+    public void waitsWith(@Nullable AnswerBody body) {
+        waiting.become(closed ? null : body, this::abort);
     }
 
     @Override

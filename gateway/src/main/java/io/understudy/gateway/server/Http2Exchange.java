@@ -31,6 +31,7 @@ final class Http2Exchange implements Exchange, RequestHead {
     private @Nullable RequestReader reader;
     private @Nullable Runnable resume;
     private @Nullable Outflow outflow;
+    private @Nullable WaitingBody waiting;
     private final Stall stall = new Stall();
     /** Bytes of headers that are held for it. */
     private int heldHeaders;
@@ -106,6 +107,7 @@ final class Http2Exchange implements Exchange, RequestHead {
 
     void closed() {
         closed = true;
+        waitsWith(null);
         connection().headers().giveBack(heldHeaders);
         heldHeaders = 0;
         releaseAll();
@@ -129,6 +131,7 @@ final class Http2Exchange implements Exchange, RequestHead {
     /** The answer is complete. */
     private void answered() {
         answered = true;
+        waitsWith(null);
         forgetResume();
     }
 
@@ -182,6 +185,21 @@ final class Http2Exchange implements Exchange, RequestHead {
             resume = runnable;
             handler.await(this);
         }
+    }
+
+    @Override
+    public void waitsWith(@Nullable AnswerBody body) {
+        if (waiting == null && body != null) {
+            waiting = new WaitingBody(connection().loop());
+        }
+        if (waiting != null) {
+            waiting.become(closed || answered ? null : body, this::exceeded);
+        }
+    }
+
+    /** Ends the stream, since slow clients keep too much memory. Clients of etcd resume watches after such an end. */
+    private void exceeded() {
+        reset(outflow == null ? Http2Error.ENHANCE_YOUR_CALM : Http2Error.INTERNAL_ERROR);
     }
 
     /** Runs the waiting task if the client reads again. */

@@ -69,10 +69,12 @@ final class Outflow {
                 handler.held(-part.readableBytes());
                 hand(part);
             } else if (next.body == null || handedBytes >= Exchange.PIECE_BYTES || !encode(next, next.body)) {
-                return;
+                break;
             }
         }
-        if (held.isEmpty()) {
+        Held next = held.peek();
+        exchange.waitsWith(next == null ? null : next.body);
+        if (next == null) {
             exchange.drained();
         }
     }

@@ -14,6 +14,7 @@ import io.understudy.gateway.caller.StreamedRequests;
 import io.understudy.vocabulary.KeyRange;
 import java.util.Iterator;
 import java.util.List;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -92,7 +93,7 @@ final class ForwardedWatch extends StreamWatcher implements StreamTaker {
     }
 
     @Override
-    public void take(byte[] begin, Iterator<List<byte[]>> rest) {
+    public void take(byte[] begin, Iterator<List<byte[]>> rest, UnaryOperator<Runnable> keep) {
         throw new IllegalStateException("forwarded messages are whole");
     }
 

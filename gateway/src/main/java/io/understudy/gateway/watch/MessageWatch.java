@@ -118,7 +118,8 @@ public final class MessageWatch implements WatchOutput, StreamedCall {
             WatchMessage.write(begin, header, watchId, fragment);
             taker.take(
                     ByteBufUtil.getBytes(begin),
-                    IntStream.range(first, end).mapToObj(batch::encoded).iterator());
+                    IntStream.range(first, end).mapToObj(batch::encoded).iterator(),
+                    batch::keep);
             return;
         }
         int from = first == 0 ? 0 : batch.ends()[first - 1];

@@ -6,7 +6,7 @@ import io.understudy.gateway.hub.EventBatch;
 import java.util.Iterator;
 import java.util.List;
 
-/** A {@code WatchResponse} in gRPC's framing, whose events are encoded as the client reads. */
+/** A {@code WatchResponse} in gRPC's framing, with events that are encoded as the client reads. */
 final class StreamedEvents implements AnswerBody {
 
     private final EventBatch batch;
@@ -34,6 +34,11 @@ final class StreamedEvents implements AnswerBody {
     @Override
     public long length() {
         return length;
+    }
+
+    @Override
+    public Runnable keep(Runnable end) {
+        return batch.keep(end);
     }
 
     @Override

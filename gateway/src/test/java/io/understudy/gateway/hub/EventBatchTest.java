@@ -7,6 +7,7 @@ import com.google.protobuf.ByteString;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.gateway.replica.CommitLog;
 import io.understudy.gateway.replica.Entry;
+import io.understudy.gateway.replica.KeptVersions;
 import io.understudy.gateway.replica.LoggedCommit;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
@@ -39,8 +40,8 @@ final class EventBatchTest {
                 new WatchEvent(large, large),
                 new WatchEvent(deleted, null),
                 new WatchEvent(deleted, large));
-        EventBatch whole = new EventBatch(9, events, false);
-        EventBatch streamed = new EventBatch(9, events, true);
+        EventBatch whole = new EventBatch(9, events, false, end -> () -> {});
+        EventBatch streamed = new EventBatch(9, events, true, end -> () -> {});
 
         ByteArrayOutputStream joined = new ByteArrayOutputStream();
         for (int i = 0; i < events.size(); i++) {
@@ -60,7 +61,13 @@ final class EventBatchTest {
         log.begin(1);
         HubSource source = new HubSource();
         Queue<Runnable> tasks = new ArrayDeque<>();
-        try (WatchHub hub = new WatchHub(HubSettings.DEFAULTS, log, source, source, new SimpleMeterRegistry())) {
+        try (WatchHub hub = new WatchHub(
+                HubSettings.DEFAULTS,
+                log,
+                new KeptVersions(() -> Long.MAX_VALUE, ended -> {}),
+                source,
+                source,
+                new SimpleMeterRegistry())) {
             LoopHub loop = hub.on(tasks::add);
             loop.turn();
             for (int i = 0; i < FILTERS; i++) {

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.gateway.replica.KeptVersions;
 import io.understudy.vocabulary.KeyRange;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -34,8 +35,13 @@ final class WatchHubRandomTest {
     private final Random random = new Random();
     private final HubSource source = new HubSource();
     private final List<Loop> loops = List.of(new Loop(), new Loop());
-    private final WatchHub hub =
-            new WatchHub(HubSettings.DEFAULTS, source.log(), source, source, new SimpleMeterRegistry());
+    private final WatchHub hub = new WatchHub(
+            HubSettings.DEFAULTS,
+            source.log(),
+            new KeptVersions(() -> Long.MAX_VALUE, ended -> {}),
+            source,
+            source,
+            new SimpleMeterRegistry());
     private final List<Live> watchers = new ArrayList<>();
     private long mayBeCompacted;
 

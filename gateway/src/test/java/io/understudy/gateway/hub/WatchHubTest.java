@@ -7,6 +7,7 @@ import com.google.protobuf.ByteString;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.gateway.replica.CommitLog;
 import io.understudy.gateway.replica.Entry;
+import io.understudy.gateway.replica.KeptVersions;
 import io.understudy.gateway.replica.LoggedCommit;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
@@ -33,8 +34,13 @@ final class WatchHubTest {
 
     private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
     private final HubSource source = new HubSource();
-    private final WatchHub hub =
-            new WatchHub(HubSettings.DEFAULTS, source.log(), source, source, new SimpleMeterRegistry());
+    private final WatchHub hub = new WatchHub(
+            HubSettings.DEFAULTS,
+            source.log(),
+            new KeptVersions(() -> Long.MAX_VALUE, ended -> {}),
+            source,
+            source,
+            new SimpleMeterRegistry());
     private final LoopHub loop = hub.on(tasks::add);
 
     @AfterEach
@@ -322,7 +328,13 @@ final class WatchHubTest {
         RecordingWatcher plain = new RecordingWatcher();
         RecordingWatcher wanting = new RecordingWatcher();
         RecordingWatcher other = new RecordingWatcher();
-        try (WatchHub here = new WatchHub(HubSettings.DEFAULTS, log, source, source, new SimpleMeterRegistry())) {
+        try (WatchHub here = new WatchHub(
+                HubSettings.DEFAULTS,
+                log,
+                new KeptVersions(() -> Long.MAX_VALUE, ended -> {}),
+                source,
+                source,
+                new SimpleMeterRegistry())) {
             LoopHub watchers = here.on(tasks::add);
             watchers.turn();
             KeyRange all = KeyRange.all();

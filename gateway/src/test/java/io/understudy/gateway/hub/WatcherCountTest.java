@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.protobuf.ByteString;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.gateway.replica.KeptVersions;
 import io.understudy.vocabulary.KeyRange;
 import java.util.ArrayDeque;
 import java.util.List;
@@ -21,7 +22,13 @@ final class WatcherCountTest {
 
     @Test
     void cancelledWatchersAreNotCounted() {
-        try (WatchHub hub = new WatchHub(HubSettings.DEFAULTS, source.log(), source, source, registry)) {
+        try (WatchHub hub = new WatchHub(
+                HubSettings.DEFAULTS,
+                source.log(),
+                new KeptVersions(() -> Long.MAX_VALUE, ended -> {}),
+                source,
+                source,
+                registry)) {
             LoopHub loop = hub.on(tasks::add);
             loop.turn();
             List<Watcher> watchers = Stream.of(0L, source.revision() + 5)

@@ -27,6 +27,7 @@ import io.understudy.gateway.hub.HubSettings;
 import io.understudy.gateway.hub.WatchHub;
 import io.understudy.gateway.replica.CommitLog;
 import io.understudy.gateway.replica.Entry;
+import io.understudy.gateway.replica.KeptVersions;
 import io.understudy.gateway.replica.LoggedCommit;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
@@ -66,6 +67,7 @@ final class WatchPermissionsTest {
     private final WatchHub hub = new WatchHub(
             HubSettings.DEFAULTS,
             log,
+            new KeptVersions(() -> Long.MAX_VALUE, ended -> {}),
             (from, previous) -> {
                 throw new AssertionError("no history is asked for");
             },

@@ -1,14 +1,17 @@
 package io.understudy.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.Event;
+import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.WatchRequest;
 import io.etcd.jetcd.api.WatchResponse;
 import io.netty.util.internal.PlatformDependent;
 import io.understudy.config.HostPort;
+import io.understudy.gateway.replica.ReplicaSettings;
 import io.understudy.gateway.replica.ScriptedFeeds;
 import io.understudy.gateway.server.RawHttp2;
 import io.understudy.vocabulary.Change;
@@ -22,6 +25,7 @@ import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.BufferedReader;
 import java.io.ByteArrayOutputStream;
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.lang.management.BufferPoolMXBean;
@@ -45,27 +49,34 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * One large commit and many watchers that read it late, over every protocol.
+ * The memory that clients take which read late: watchers of a large commit over every protocol, and responses with old
+ * versions of the store.
  *
- * <p>Tests invariants N2 and V4.
+ * <p>Tests invariants N2, S3.
  */
 @Timeout(180)
-final class LargeCommitTest {
+final class SlowClientMemoryTest {
 
     private static final ClusterId CLUSTER = new ClusterId(0xabcdefL);
     private static final Duration PATIENCE = Duration.ofSeconds(60);
-    private static final int KEYS = 400;
+    private static final int KEYS = 250;
     private static final int VALUE_BYTES = 100 << 10;
 
     /** Of gRPC, a filter each; and a few of the other protocols. */
     private static final int STREAMS = 24;
 
-    private static final int OTHERS = 4;
+    private static final int OTHERS = 2;
     private static final int INITIAL_WINDOW_SIZE = 4;
     private static final int MUCH = 1 << 30;
 
     /** Less than two encodings of the commit. */
-    private static final long MOST_BYTES = 64L << 20;
+    private static final long MOST_BYTES = 50L << 20;
+
+    /** Versions of the store that are read, of which two are within the limit, and two in the window. */
+    private static final int VERSIONS = 8;
+
+    private static final ReplicaSettings SMALL = new ReplicaSettings(1_000, 1 << 20, 100 << 20, Duration.ofMinutes(10));
+    private static final int ENHANCE_YOUR_CALM = 11;
 
     private final ScriptedFeeds feeds = new ScriptedFeeds();
     private final List<ByteString> values = new ArrayList<>();
@@ -80,15 +91,15 @@ final class LargeCommitTest {
             values.add(ByteString.copyFrom(value));
         }
         fixture = new GatewayFixture(Gateway.start(
-                GatewaySettings.of(
-                        "edge", new HostPort("127.0.0.1", 0), SourceSettings.Kafka.of("127.0.0.1:1", "none")),
+                GatewaySettings.of("edge", new HostPort("127.0.0.1", 0), SourceSettings.Kafka.of("127.0.0.1:1", "none"))
+                        .with(SMALL),
                 UnaryOperator.identity(),
                 kafka -> feeds));
         feeds.next(consumer -> {
             consumer.snapshotStarted(CLUSTER, new Revision(10));
             consumer.snapshotPage(
                     KeyRange.all(),
-                    IntStream.range(0, KEYS).mapToObj(this::entry).toList());
+                    IntStream.range(0, KEYS).mapToObj(i -> entry(i, 10)).toList());
             consumer.snapshotCompleted(position(10));
         });
         feeds.next(consumer -> consumer.asOf(Instant.now()));
@@ -101,7 +112,7 @@ final class LargeCommitTest {
     }
 
     @Test
-    void isNotEncodedForEachFilterAndLoop() throws Exception {
+    void aLargeCommitIsNotEncodedForEachFilterAndLoop() throws Exception {
         List<RawHttp2> clients = new ArrayList<>();
         List<Socket> lines = new ArrayList<>();
         try {
@@ -110,6 +121,7 @@ final class LargeCommitTest {
             }
             for (int i = 0; i < OTHERS; i++) {
                 lines.add(post(
+                        "1.0",
                         "/v3/watch",
                         "{\"create_request\":{\"key\":\"" + base64("key") + "\",\"range_end\":\"" + base64("kez" + i)
                                 + "\",\"prev_kv\":true}}"));
@@ -147,6 +159,84 @@ final class LargeCommitTest {
             }
         }
         await().atMost(PATIENCE).until(() -> watchers("live") == 0);
+    }
+
+    @Test
+    void responsesThatKeepOldVersionsEnd() throws Exception {
+        List<RawHttp2> clients = new ArrayList<>();
+        List<Socket> others = new ArrayList<>();
+        try {
+            long before = memory();
+            for (int i = 0; i < VERSIONS; i++) {
+                long revision = 11 + i;
+                clients.add(reading());
+                others.add(post(
+                        "1.1",
+                        "/v3/kv/range",
+                        "{\"key\":\"" + base64("key") + "\",\"range_end\":\"" + base64("kez") + "\","
+                                + "\"serializable\":true}"));
+                // So it has begun with this version.
+                assertThat(others.get(i).getInputStream().read()).isEqualTo('H');
+                feeds.next(consumer -> consumer.commit(
+                        new Commit(
+                                new Revision(revision),
+                                IntStream.range(0, KEYS)
+                                        .mapToObj(key -> (Change) new Change.Put(entry(key, revision)))
+                                        .toList()),
+                        position(revision)));
+                fixture.awaitRevision(revision);
+            }
+            RawHttp2 current = reading();
+            clients.add(current);
+
+            assertThat(metric("understudy_gateway_responses_kept_bytes{process=\"gateway\"}"))
+                    .isBetween(1.0, (double) SMALL.maxBytes());
+            assertThat(metric("understudy_gateway_responses_ended_total{process=\"gateway\"}"))
+                    .isGreaterThanOrEqualTo(2 * (VERSIONS - 4));
+            // The store, the last commit, and the limit.
+            assertThat(memory() - before).isLessThan(128L << 20);
+            assertThat(clients.get(0).next(RawHttp2.RST_STREAM).payload()).isEqualTo(RawHttp2.bytes(ENHANCE_YOUR_CALM));
+            assertThatThrownBy(() -> complete(others.get(0))).isInstanceOf(IOException.class);
+            assertThat(current.next(RawHttp2.DATA).payload()).isNotEmpty();
+        } finally {
+            for (RawHttp2 client : clients) {
+                client.close();
+            }
+            for (Socket socket : others) {
+                socket.close();
+            }
+        }
+        await().atMost(PATIENCE)
+                .untilAsserted(() -> assertThat(metric("understudy_gateway_responses_kept_bytes{process=\"gateway\"}"))
+                        .isZero());
+    }
+
+    /** A range of all keys, of which the client reads the beginning. */
+    private RawHttp2 reading() throws IOException {
+        RawHttp2 client = new RawHttp2(fixture.gateway.apiPort(), PATIENCE);
+        RangeRequest range = RangeRequest.newBuilder()
+                .setKey(ByteString.copyFromUtf8("key"))
+                .setRangeEnd(ByteString.copyFromUtf8("kez"))
+                .setSerializable(true)
+                .build();
+        client.call(1, "/etcdserverpb.KV/Range", false, List.of());
+        client.frame(RawHttp2.DATA, RawHttp2.END_STREAM, 1, RawHttp2.message(range.toByteArray()));
+        client.flush();
+        // So it has begun with this version.
+        assertThat(client.next(RawHttp2.DATA).payload()).isNotEmpty();
+        return client;
+    }
+
+    /** Reads a chunked answer up to its end. */
+    private static void complete(Socket socket) throws IOException {
+        BufferedReader in = reader(socket);
+        String line = in.readLine();
+        while (!"0".equals(line)) {
+            if (line == null) {
+                throw new EOFException("incomplete");
+            }
+            line = in.readLine();
+        }
     }
 
     /** A watcher with windows for all, which does not read. Every other takes fragments. */
@@ -224,7 +314,7 @@ final class LargeCommitTest {
             }
         }
         assertThat(changes).hasSize(KEYS);
-        assertThat(changes.getJsonObject(KEYS - 1).getString("key")).isEqualTo("key-399");
+        assertThat(changes.getJsonObject(KEYS - 1).getString("key")).isEqualTo("key-249");
     }
 
     /** Without the chunks of HTTP/1.1. */
@@ -232,11 +322,11 @@ final class LargeCommitTest {
         return new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8), 1 << 16);
     }
 
-    private Socket post(String path, String body) throws IOException {
+    private Socket post(String version, String path, String body) throws IOException {
         return send(
                 fixture.gateway.apiPort(),
-                "POST " + path + " HTTP/1.0\r\nHost: localhost\r\nContent-Length: " + body.length() + "\r\n\r\n"
-                        + body);
+                "POST " + path + " HTTP/" + version + "\r\nHost: localhost\r\nContent-Length: " + body.length()
+                        + "\r\n\r\n" + body);
     }
 
     private Socket get(String path) throws IOException {
@@ -286,8 +376,10 @@ final class LargeCommitTest {
         return ByteString.copyFromUtf8("key-%03d".formatted(index));
     }
 
-    private KeyValue entry(int index) {
-        return new KeyValue(key(index), values.get(index), new Revision(10), new Revision(10), 1, 0);
+    private KeyValue entry(int index, long revision) {
+        // A copy, so that no two versions share it.
+        ByteString value = ByteString.copyFrom(values.get(index).toByteArray());
+        return new KeyValue(key(index), value, new Revision(10), new Revision(revision), revision - 9, 0);
     }
 
     private static Position position(long revision) {
