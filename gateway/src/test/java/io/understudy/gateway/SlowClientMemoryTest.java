@@ -146,9 +146,25 @@ final class SlowClientMemoryTest {
             for (RawHttp2 client : clients) {
                 assertReceived(client);
             }
+            List<BufferedReader> readers = new ArrayList<>();
             for (int i = 0; i < lines.size(); i += 2) {
-                assertResult(lines.get(i));
-                assertCommit(lines.get(i + 1));
+                readers.add(reader(lines.get(i)));
+                assertResult(readers.get(i));
+                readers.add(reader(lines.get(i + 1)));
+                assertCommit(readers.get(i + 1));
+            }
+            // They continue after it.
+            feeds.next(consumer ->
+                    consumer.commit(new Commit(new Revision(12), List.of(new Change.Put(entry(0, 12)))), position(12)));
+            for (RawHttp2 client : clients) {
+                assertThat(client.next(RawHttp2.DATA)).isNotNull();
+            }
+            for (BufferedReader reader : readers) {
+                // Heartbeats may come before.
+                String line = reader.readLine();
+                while (!line.contains("12")) {
+                    line = reader.readLine();
+                }
             }
         } finally {
             for (RawHttp2 client : clients) {
@@ -286,8 +302,7 @@ final class SlowClientMemoryTest {
         }
     }
 
-    private void assertResult(Socket socket) throws IOException {
-        BufferedReader in = reader(socket);
+    private void assertResult(BufferedReader in) throws IOException {
         JsonArray events = null;
         while (events == null) {
             String line = in.readLine();
@@ -304,8 +319,7 @@ final class SlowClientMemoryTest {
         }
     }
 
-    private void assertCommit(Socket socket) throws IOException {
-        BufferedReader in = reader(socket);
+    private void assertCommit(BufferedReader in) throws IOException {
         JsonArray changes = null;
         while (changes == null || changes.isEmpty()) {
             String line = in.readLine();
@@ -337,7 +351,7 @@ final class SlowClientMemoryTest {
 
     private static Socket send(int port, String request) throws IOException {
         Socket socket = new Socket();
-        socket.setReceiveBufferSize(16 << 10);
+        socket.setReceiveBufferSize(1 << 20);
         socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
         socket.setSoTimeout((int) PATIENCE.toMillis());
         socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));

@@ -96,8 +96,10 @@ final class Http2Exchange implements Exchange, RequestHead {
     /** Fewer bytes of its messages are held. */
     void release(int bytes) {
         int less = Math.min(bytes, held);
-        connection().messages().giveBack(less);
-        held -= less;
+        if (less > 0) {
+            connection().messages().giveBack(less);
+            held -= less;
+        }
     }
 
     @Override
@@ -242,6 +244,8 @@ final class Http2Exchange implements Exchange, RequestHead {
     void drained() {
         if (resume != null) {
             awaitRoom();
+            // The last data may have been sent already.
+            handler.resumeSoon();
         }
     }
 

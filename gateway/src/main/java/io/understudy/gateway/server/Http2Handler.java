@@ -398,7 +398,7 @@ final class Http2Handler extends Http2ConnectionHandler {
     }
 
     /** Resumes streams in another turn, so that other connections are served between two pieces. */
-    private void resumeSoon() {
+    void resumeSoon() {
         if (!waiting.isEmpty() && !resumptionComes) {
             resumptionComes = true;
             client.loop().execute(this::resume);
