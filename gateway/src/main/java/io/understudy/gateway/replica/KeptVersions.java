@@ -6,8 +6,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntConsumer;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -28,7 +30,7 @@ public final class KeptVersions {
     private final LongSupplier spareBytes;
     private final IntConsumer ended;
     /** Bytes that commits have replaced so far. */
-    private volatile long replaced;
+    private final AtomicLong replaced = new AtomicLong();
 
     // Under this object's lock.
     /** States by {@link #replaced} at their time. */
@@ -70,12 +72,12 @@ public final class KeptVersions {
 
     /** A commit replaces that many bytes. For the writing thread. */
     void replace(long bytes) {
-        replaced = replaced + Math.max(0, bytes);
+        long unused = replaced.addAndGet(Math.max(0, bytes));
     }
 
     /** The bytes that commits have replaced so far. */
     long replaced() {
-        return replaced;
+        return replaced.get();
     }
 
     /**
@@ -116,7 +118,7 @@ public final class KeptVersions {
         return stateBytes() + batchBytes();
     }
 
-    private Runnable keep(TreeMap<Long, Version> kind, long key, long revision, long bytes, Runnable end) {
+    private Runnable keep(Map<Long, Version> kind, long key, long revision, long bytes, Runnable end) {
         Reader reader = new Reader(end);
         List<Reader> excess;
         synchronized (this) {
@@ -129,7 +131,7 @@ public final class KeptVersions {
         return () -> release(kind, key, reader);
     }
 
-    private synchronized void release(TreeMap<Long, Version> kind, long key, Reader reader) {
+    private synchronized void release(Map<Long, Version> kind, long key, Reader reader) {
         Version version = kind.get(key);
         if (version != null && version.readers.remove(reader) && version.readers.isEmpty()) {
             kind.remove(key);
@@ -149,16 +151,13 @@ public final class KeptVersions {
         }
         List<Reader> readers = new ArrayList<>();
         for (long bytes = stateBytes() + batchBytes; bytes > limit; ) {
-            Map.Entry<Long, Version> state = states.firstEntry();
-            // The last batch may be larger than the limit, and its watchers would resume at it.
-            Map.Entry<Long, Version> batch = batches.size() > 1 ? batches.firstEntry() : null;
-            boolean hasState = state != null && state.getKey() < windowFrom;
-            boolean hasBatch = batch != null && batch.getKey() <= logFrom;
-            if (hasState && (!hasBatch || state.getValue().revision <= batch.getValue().revision)) {
+            Map.Entry<Long, Version> state = oldestState();
+            Map.Entry<Long, Version> batch = oldestBatch();
+            if (state != null && (batch == null || state.getValue().revision <= batch.getValue().revision)) {
                 bytes -= bytesOf(state);
                 states.pollFirstEntry();
                 readers.addAll(state.getValue().readers);
-            } else if (hasBatch) {
+            } else if (batch != null) {
                 bytes -= batch.getValue().maxBytes;
                 batches.pollFirstEntry();
                 readers.addAll(batch.getValue().readers);
@@ -180,8 +179,18 @@ public final class KeptVersions {
     }
 
     private boolean isNothingKept() {
-        return (states.isEmpty() || states.firstKey() >= windowFrom)
-                && (batches.isEmpty() || batches.firstKey() > logFrom);
+        return oldestState() == null && (batches.isEmpty() || batches.firstKey() > logFrom);
+    }
+
+    private Map.@Nullable Entry<Long, Version> oldestState() {
+        Map.Entry<Long, Version> first = states.firstEntry();
+        return first != null && first.getKey() < windowFrom ? first : null;
+    }
+
+    /** Never the last one, which may be larger than the limit: its watchers would resume at it. */
+    private Map.@Nullable Entry<Long, Version> oldestBatch() {
+        Map.Entry<Long, Version> first = batches.size() > 1 ? batches.firstEntry() : null;
+        return first != null && first.getKey() <= logFrom ? first : null;
     }
 
     private long stateBytes() {

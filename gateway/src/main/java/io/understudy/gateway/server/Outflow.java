@@ -61,10 +61,11 @@ final class Outflow {
             if (next.data != null) {
                 ByteBuf data = next.data;
                 long room = room();
-                ByteBuf part = data.readableBytes() <= room ? data : data.readRetainedSlice((int) room);
-                if (part == data) {
+                boolean whole = data.readableBytes() <= room;
+                if (whole) {
                     held.remove();
                 }
+                ByteBuf part = whole ? data : data.readRetainedSlice((int) room);
                 heldBytes -= part.readableBytes();
                 handler.held(-part.readableBytes());
                 hand(part);

@@ -7,11 +7,9 @@ import org.jspecify.annotations.Nullable;
 /** The body that an exchange has yet to write, counted while it waits for the client. On the connection's loop. */
 final class WaitingBody {
 
-    private static final Runnable NOTHING = () -> {};
-
     private final Executor loop;
     private @Nullable AnswerBody body;
-    private Runnable release = NOTHING;
+    private @Nullable Runnable release;
 
     WaitingBody(Executor loop) {
         this.loop = loop;
@@ -21,10 +19,12 @@ final class WaitingBody {
     @SuppressWarnings("ReferenceEquality") // It has no other identity.
     void become(@Nullable AnswerBody next, Runnable end) {
         if (body != next) {
-            release.run();
+            if (release != null) {
+                release.run();
+            }
             body = next;
             release = next == null
-                    ? NOTHING
+                    ? null
                     : next.keep(() -> loop.execute(() -> {
                         if (body == next) {
                             end.run();
