@@ -270,7 +270,11 @@ final class TakeOverFaultsIT {
                                     ? commands.failback(options, step -> {})
                                     : commands.switchover(options, step -> {}))
                             .run();
-                    assertThat(report.isWithoutLoss()).as(report.toString()).isTrue();
+                    // Nobody keeps locks alive while a command is cut off longer than their TTL: they expire, and are
+                    // named.
+                    assertThat(report.isWithoutLoss() || Writers.areLocks(report.lost()))
+                            .as(report.toString())
+                            .isTrue();
                 } catch (TakeOverException e) {
                     if (!String.valueOf(e.getMessage()).contains("is the primary of mirror dr already")) {
                         LOG.info("{}", e.getMessage());

@@ -12,6 +12,7 @@ import io.etcd.jetcd.api.TxnResponse;
 import io.understudy.mirror.fixture.Mirrors;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -134,6 +135,11 @@ final class Writers implements AutoCloseable {
 
     int locksHeld() {
         return locks.held();
+    }
+
+    /** Whether keys that a report names are of the lock's queue, at least one. */
+    static boolean areLocks(Collection<?> named) {
+        return !named.isEmpty() && named.stream().allMatch(key -> key.toString().startsWith("\"/app/lock/"));
     }
 
     /** Writes of the other tenant that were not permitted. */
