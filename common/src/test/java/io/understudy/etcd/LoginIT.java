@@ -158,7 +158,7 @@ final class LoginIT {
         assertThat(logins("failed")).isBetween(1.0, 5.0);
     }
 
-    /** Without a token, etcd takes the name in the certificate for the user, who is unknown. */
+    /** Without a token, etcd takes the name in the certificate for the user, which it does not know. */
     @Test
     void authenticationThatIsEnabledLaterIsNoticedByAClientWithACertificate(@TempDir Path folder) throws IOException {
         Certificates.Pair pair = new Certificates(folder).make("cluster", "EC");
