@@ -25,6 +25,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -79,6 +80,37 @@ final class UpgradeChecksTest {
         assertThat(rules(target, Optional.of(running), isConfirmed))
                 .filteredOn("restarted"::equals)
                 .hasSize(refused);
+    }
+
+    /** It would start as that version unchecked, or be restarted in vain. */
+    @ParameterizedTest
+    @CsvSource({
+        "3.6.16,3.6.17,3.7.3,false,1",
+        "3.7.3,3.6.16,3.5.33,false,1",
+        "3.6.16,3.7.3,3.8.0,true,1",
+        "3.6.16,3.7.3,3.6.16,false,1",
+        ",3.6.17,3.6.16,false,1",
+        "3.6.16,3.6.17,3.6.16,false,1",
+        "3.6.16,3.6.17,3.6.17,false,0",
+        "3.7.3,3.6.16,3.6.16,false,0",
+        "3.6.16,3.7.3,3.7.3,true,0",
+        "3.6.16,3.6.16,3.6.17,false,0",
+        ",3.6.17,3.6.17,false,0"
+    })
+    void aConfiguredProgramOfAnotherVersionIsNotStarted(
+            @Nullable String running, String target, String configured, boolean isRestarted, int refused)
+            throws Exception {
+        machine = machine.withProgram(program(configured));
+        String other = running == null ? target : running;
+        ClusterFacts facts = facts(Optional.ofNullable(running), other, EtcdVersion.parse(other).ofCluster());
+
+        assertThat(checks(target, false, isRestarted, 1000).check(facts))
+                .filteredOn(refusal -> !refusal.why().startsWith("m2"))
+                .hasSize(refused)
+                .allSatisfy(refusal -> assertThat(refusal)
+                        .hasToString("program-version: the configured program of m1 has version " + configured
+                                + ", --to-version is " + target + ". Specify the directory of etcd " + target
+                                + " with --program, or install it as machines.m1.program"));
     }
 
     /** Else a wrong data directory has no v2 content. */
@@ -141,16 +173,21 @@ final class UpgradeChecksTest {
                 .toList();
     }
 
-    /** Of two members, of which the second, with a database of 1000 bytes, runs the target or a version like the first. */
+    /** Of two members, of which the second, with a database of 1000 bytes, runs the target. The first may run the old one. */
     private List<Refusal> refusals(String target, Optional<String> running, boolean isRestarted) {
         boolean isLow = target.equals("3.6.16") && running.isEmpty();
+        String storage = target.equals("3.7.3") ? "3.6.0" : "3.5.0";
+        return checks(target, true, isRestarted, isLow ? 999 : 1000).check(facts(running, target, storage));
+    }
+
+    private UpgradeChecks checks(String target, boolean isProgramGiven, boolean isRestarted, long free) {
         return new UpgradeChecks(
-                        List.of(machine),
-                        member -> OptionalLong.of(isLow ? 999 : 1000),
-                        EtcdVersion.parse(target),
-                        false,
-                        isRestarted)
-                .check(facts(running, target));
+                List.of(machine),
+                member -> OptionalLong.of(free),
+                EtcdVersion.parse(target),
+                isProgramGiven,
+                false,
+                isRestarted);
     }
 
     private static ClusterFacts facts(Optional<String> running, String other) {

@@ -235,16 +235,23 @@ final class ClusterGoals {
                 target,
                 program,
                 step -> upgrade.isRestarted || seen.work().hasPerformed(step));
-        if (!(roll.plan(seen.facts()) instanceof Plan.Steps) || !UpgradeChecks.areNeeded(seen.facts(), target)) {
+        if (!(roll.plan(seen.facts()) instanceof Plan.Steps)) {
             return roll;
         }
         List<Refusal> refusals = new UpgradeChecks(
-                        seen.machines(), seen.work()::freeBytes, target, upgrade.isV2Checked, upgrade.isRestarted)
+                        seen.machines(),
+                        seen.work()::freeBytes,
+                        target,
+                        program.isPresent(),
+                        upgrade.isV2Checked,
+                        upgrade.isRestarted)
                 .check(seen.facts());
         if (!refusals.isEmpty()) {
             return facts -> new Plan.Refused(refusals);
         }
-        seen.saveSnapshotFirst(upgrade.snapshots);
+        if (UpgradeChecks.areNeeded(seen.facts(), target)) {
+            seen.saveSnapshotFirst(upgrade.snapshots);
+        }
         program.ifPresent(each -> seen.notes("afterwards, set machines.*.program to " + each
                 + ": supervisors and other commands start the configured program"));
         return roll;

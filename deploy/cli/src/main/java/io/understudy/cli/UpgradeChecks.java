@@ -26,12 +26,14 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
- * Checks the machines before a change of the minor version. The new version must have all configured flags. An upgrade
- * requires free disk space, to 3.6 no v2 content, and the old program for the restart as the present version.
+ * Checks the machines before a change of the version. Members that start as configured need the program of the new
+ * version. With another minor version, it must have all configured flags. An upgrade requires free disk space, to 3.6 no
+ * v2 content, and the old program for the restart as the present version.
  *
  * @param machines as configured
  * @param freeBytes free bytes on the disk of a member; empty on another machine
  * @param target version of the members afterwards
+ * @param isProgramGiven whether local members start with another program than the configured one
  * @param isV2Checked whether the operator confirms that no member has v2 content
  * @param isRestarted whether the operator confirms the restart of each member as its present version
  */
@@ -39,6 +41,7 @@ record UpgradeChecks(
         List<MachineSettings> machines,
         Function<MemberFacts, OptionalLong> freeBytes,
         EtcdVersion target,
+        boolean isProgramGiven,
         boolean isV2Checked,
         boolean isRestarted) {
 
@@ -64,6 +67,10 @@ record UpgradeChecks(
 
     /** Returns all reasons against the change. Members that do not respond are changed, too. */
     List<Refusal> check(ClusterFacts facts) {
+        List<Refusal> refusals = new ArrayList<>(isProgramGiven ? List.of() : otherPrograms(facts));
+        if (!areNeeded(facts, target)) {
+            return refusals;
+        }
         List<MemberFacts> members = facts.members().stream()
                 .filter(member -> member.hasStarted()
                         && (isUnknown(member) || version(member).minor() != target.minor()))
@@ -76,7 +83,6 @@ record UpgradeChecks(
                 .orElse(0);
         boolean checksV2 = target.minor() == 6 && !lowers && !isV2Checked;
         Optional<Path> v2Tool = checksV2 ? v2Tool() : Optional.empty();
-        List<Refusal> refusals = new ArrayList<>();
         for (MemberFacts member : members) {
             Optional<MachineSettings> machine = machines.stream()
                     .filter(each -> each.name().equals(member.name()))
@@ -89,6 +95,29 @@ record UpgradeChecks(
             if (checksV2) {
                 v2Content(member, new DataOwner(facts.cluster(), member.id()), machine, v2Tool)
                         .ifPresent(refusals::add);
+            }
+        }
+        return refusals;
+    }
+
+    /**
+     * Returns configured programs of another version than the target. A member would start as that version, or be stopped
+     * for nothing. A program that does not run is reported with the first step.
+     */
+    private List<Refusal> otherPrograms(ClusterFacts facts) {
+        List<Refusal> refusals = new ArrayList<>();
+        for (MachineSettings machine : machines) {
+            boolean isChanged = facts.named(machine.name())
+                    .filter(member -> version(member).compareTo(target) != 0)
+                    .isPresent();
+            EtcdVersion next = isChanged ? configured(machine) : EtcdVersion.UNKNOWN;
+            if (!next.equals(EtcdVersion.UNKNOWN) && next.compareTo(target) != 0) {
+                refusals.add(new Refusal(
+                        "program-version",
+                        "the configured program of " + machine.name() + " has version " + next + ", --to-version is "
+                                + target,
+                        "Specify the directory of etcd " + target + " with --program, or install it as machines."
+                                + machine.name() + ".program"));
             }
         }
         return refusals;
