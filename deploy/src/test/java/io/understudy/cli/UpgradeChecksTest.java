@@ -57,6 +57,14 @@ final class UpgradeChecksTest {
         assertThat(rules("3.7.3", Optional.empty(), false)).isEqualTo(rule.isEmpty() ? List.of() : List.of(rule));
     }
 
+    /** Such as one that an interrupted run has stopped. */
+    @Test
+    void aMemberThatDoesNotRespondMayBeConfirmedToBeReady() throws Exception {
+        machine = machine.withProgram(program("3.7.3"));
+
+        assertThat(rules("3.7.3", Optional.empty(), true)).isEmpty();
+    }
+
     @Test
     void aMemberThatDoesNotRespondIsCheckedLikeTheOthers() throws Exception {
         machine = machine.withProgram(program("3.5.33")).withArguments(List.of("--proxy=off"));
@@ -102,7 +110,8 @@ final class UpgradeChecksTest {
             throws Exception {
         machine = machine.withProgram(program(configured));
         String other = running == null ? target : running;
-        ClusterFacts facts = facts(Optional.ofNullable(running), other, EtcdVersion.parse(other).ofCluster());
+        ClusterFacts facts = facts(
+                Optional.ofNullable(running), other, EtcdVersion.parse(other).ofCluster());
 
         assertThat(checks(target, false, isRestarted, 1000).check(facts))
                 .filteredOn(refusal -> !refusal.why().startsWith("m2"))

@@ -216,12 +216,12 @@ record UpgradeChecks(
     }
 
     /**
-     * Requires the old program for the restart before an upgrade. So it does for a member of unknown version: the new
-     * one may not read its data.
+     * Requires the old program for the restart before an upgrade, or its confirmation. So it does for a member of unknown
+     * version: the new one may not read its data.
      */
     private Optional<Refusal> oldProgram(MemberFacts member, Optional<MachineSettings> machine) {
         EtcdVersion running = version(member);
-        if (!isUnknown(member) && (isRestarted || running.minor() >= target.minor())) {
+        if (isRestarted || (!isUnknown(member) && running.minor() >= target.minor())) {
             return Optional.empty();
         }
         EtcdVersion configured = machine.map(UpgradeChecks::configured).orElse(EtcdVersion.UNKNOWN);
@@ -232,7 +232,8 @@ record UpgradeChecks(
                             "version-known",
                             member.label() + " does not respond, and etcd " + target
                                     + " may not be able to read its data: its version is unknown",
-                            "Start it first with its present program"));
+                            "Start it first with its present program, or confirm with --restarted that its last restart"
+                                    + " was the one before the upgrade"));
         }
         return configured.compareTo(running) == 0
                 ? Optional.empty()

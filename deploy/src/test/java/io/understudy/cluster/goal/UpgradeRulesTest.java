@@ -62,6 +62,18 @@ final class UpgradeRulesTest {
         assertThat(steps(facts, "3.7.3")).startsWith("restart m3 and wait until it serves");
     }
 
+    /** An earlier program ends in a cluster of the target's version. */
+    @Test
+    void aSilentMemberOfAnUpgradedClusterStartsWithTheNewProgram() {
+        ClusterFacts facts =
+                changed(FactsFixture.voters(true, true, false), member -> as(member, "3.7.3", "3.7.0", ""));
+
+        assertThat(steps(facts, "3.7.3")).containsExactly("restart m3 as 3.7.3 and wait until it serves");
+        assertThat(steps(changed(facts, member -> as(member, "3.7.3", "3.6.0", "3.6.0")), "3.6.16"))
+                .as("a downgrade that has not lowered its data")
+                .startsWith("restart m3 and wait until it serves");
+    }
+
     @Test
     void allMembersPublishTheirPromotionBeforeOneStartsAs36() {
         ClusterFacts facts = changed(FactsFixture.withLearner(THREE, true, 0), member -> as(member, "3.5.33", "", ""));

@@ -67,7 +67,7 @@ public record Roll(
                     "the metrics of "
                             + unreported.stream().map(MemberFacts::label).collect(joining(", "))
                             + " lack the process start time",
-                    "Specify the target version (--to-version)");
+                    "Repeat the command; if they always lack it, specify the target version (--to-version)");
         }
         List<Refusal> refusals = version == null ? UpgradeRules.oneVersion(facts) : UpgradeRules.check(facts, version);
         if (!refusals.isEmpty()) {
@@ -93,7 +93,7 @@ public record Roll(
                         .findFirst()
                         .orElse(next.get())
                 : next.get();
-        return new Next.Do(Leadership.away(facts, member).orElseGet(() -> restart(member, isDone)));
+        return new Next.Do(Leadership.away(facts, member).orElseGet(() -> restart(facts, member, isDone)));
     }
 
     private boolean isUnpublished(MemberFacts member, Predicate<Step> isDone) {
@@ -114,11 +114,15 @@ public record Roll(
                 : UpgradeRules.running(member).compareTo(version) != 0;
     }
 
-    /** Starts a member of unknown version with its configured program, since its data are unknown. */
-    private Step restart(MemberFacts member, Predicate<Step> isDone) {
+    /**
+     * Starts a member of unknown version with its configured program, since its data are unknown. Once the cluster has
+     * the minor version of the target, an earlier program would end: the member starts with the new one.
+     */
+    private Step restart(ClusterFacts facts, MemberFacts member, Predicate<Step> isDone) {
         MemberSpec spec = spec(member);
         EtcdVersion running = UpgradeRules.running(member);
-        if (isUnpublished(member, isDone) || (version != null && running.equals(EtcdVersion.UNKNOWN))) {
+        boolean isUnknown = version != null && running.equals(EtcdVersion.UNKNOWN);
+        if (isUnpublished(member, isDone) || (isUnknown && !UpgradeRules.isReached(facts, version))) {
             return new Step.Restart(spec, member.id());
         }
         Step snapshot = new Step.Restart(spec, member.id(), null, Optional.empty(), true);

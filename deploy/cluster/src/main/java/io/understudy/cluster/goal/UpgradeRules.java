@@ -71,6 +71,17 @@ final class UpgradeRules {
         return running.major() == 3 && running.minor() == 5 && target.minor() == 6;
     }
 
+    /** Whether the cluster has the minor version of the target: a member of an earlier one could not start. */
+    static boolean isReached(ClusterFacts facts, EtcdVersion target) {
+        List<MemberAnswer> answers = facts.members().stream()
+                .flatMap(member -> member.answer().stream())
+                .toList();
+        return answers.stream().noneMatch(answer -> answer.version().minor() > target.minor())
+                && answers.stream()
+                        .map(answer -> EtcdVersion.parse(answer.storage().version()))
+                        .anyMatch(storage -> storage.atLeast(target.major(), target.minor(), 0));
+    }
+
     /** Members that do not answer have no known version. */
     private static Optional<Refusal> unsupported(MemberFacts member, EtcdVersion target) {
         EtcdVersion running = running(member);
