@@ -18,6 +18,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 
 /** Clusters as they may be found: members 1, 2, 3 …, the first healthy voter leads. */
 final class FactsFixture {
@@ -97,11 +98,7 @@ final class FactsFixture {
 
     /** The same, with another version and clock of the member with that number. */
     static ClusterFacts withVersion(ClusterFacts facts, int number, String version, Duration clockAhead) {
-        List<MemberFacts> members = new ArrayList<>();
-        for (MemberFacts member : facts.members()) {
-            members.add(member.id().equals(new MemberId(number)) ? withVersion(member, version, clockAhead) : member);
-        }
-        return new ClusterFacts(facts.cluster(), members, facts.isConfirmed(), facts.alarms(), facts.at());
+        return changed(facts, number, member -> withVersion(member, version, clockAhead));
     }
 
     private static MemberFacts withVersion(MemberFacts member, String version, Duration clockAhead) {
@@ -117,6 +114,35 @@ final class FactsFixture {
                         member.process().startedAt(),
                         Optional.of(clockAhead),
                         member.process().servesPeers()));
+    }
+
+    /** The same, with another start time of the member with that number; empty as without a page of metrics. */
+    static ClusterFacts withStart(ClusterFacts facts, int number, Optional<Instant> startedAt) {
+        return changed(
+                facts,
+                number,
+                member -> new MemberFacts(
+                        member.id(),
+                        member.name(),
+                        member.role(),
+                        member.peerUrls(),
+                        member.clientUrls(),
+                        member.answer(),
+                        member.measurements(),
+                        new MemberProcess(
+                                startedAt, Optional.empty(), member.process().servesPeers())));
+    }
+
+    /** The same, without a response of the member with that number. */
+    static ClusterFacts withSilent(ClusterFacts facts, int number) {
+        return changed(facts, number, member -> member(number, member.role(), Optional.empty()));
+    }
+
+    private static ClusterFacts changed(ClusterFacts facts, int number, UnaryOperator<MemberFacts> change) {
+        List<MemberFacts> members = facts.members().stream()
+                .map(member -> member.id().equals(new MemberId(number)) ? change.apply(member) : member)
+                .toList();
+        return new ClusterFacts(facts.cluster(), members, facts.isConfirmed(), facts.alarms(), facts.at());
     }
 
     static MemberAnswer answer(Optional<MemberId> leader, long applied, boolean reachesQuorum) {

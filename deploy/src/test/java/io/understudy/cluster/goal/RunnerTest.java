@@ -21,12 +21,14 @@ import io.understudy.cluster.run.Outcome;
 import io.understudy.cluster.run.RunListener;
 import io.understudy.cluster.run.Runner;
 import io.understudy.cluster.run.StepWork;
+import io.understudy.etcd.EtcdVersion;
 import io.understudy.etcd.Role;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -34,6 +36,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -197,6 +200,100 @@ final class RunnerTest {
                 .contains("unknown flag")
                 .endsWith("; m2 was started again as configured"));
         assertThat(orders).containsExactly("stop", "start with another program", "start as configured");
+    }
+
+    /** Else it stays down after SIGTERM. */
+    @Test
+    void aMemberThatASignalFindsStoppingStartsAgain() throws Exception {
+        List<String> orders = new ArrayList<>();
+        StepWork work = new StepWork(new Moves(), new NoMachines() {
+            @Override
+            public void stop(MemberSpec member) {
+                if (Thread.currentThread().isInterrupted()) {
+                    throw new IllegalStateException("interrupted while waiting for it to end");
+                }
+                orders.add("stop");
+            }
+
+            @Override
+            public void start(MemberSpec member) {
+                orders.add("start");
+            }
+        });
+
+        Thread.currentThread().interrupt();
+        work.begin(new Step.Restart(FactsFixture.place(2), TWO), facts());
+
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(orders).containsExactly("stop", "start");
+    }
+
+    @Test
+    void aRunningMemberThatOneObservationMissesIsNotRestarted() throws Exception {
+        Outcome outcome = roll(null, FactsFixture.withSilent(facts(), 2), facts());
+
+        assertThat(outcome).isInstanceOf(Outcome.Reached.class);
+        assertThat(restarted).isEmpty();
+    }
+
+    /** Its metrics have the start time. */
+    @Test
+    void aLatePageOfMetricsNeitherProvesARestartNorEndsARoll() throws Exception {
+        Optional<Instant> before = Optional.of(FactsFixture.STARTED.minusSeconds(9));
+        Optional<Instant> after = Optional.of(FactsFixture.STARTED.plusSeconds(9));
+        ClusterFacts restarting = FactsFixture.withStart(facts(), 2, before);
+        ClusterFacts late = FactsFixture.withStart(facts(), 2, Optional.empty());
+        ClusterFacts again = FactsFixture.withStart(facts(), 2, after);
+
+        Outcome outcome = roll(null, restarting, late, restarting, again, late, again);
+
+        assertThat(outcome).isInstanceOf(Outcome.Reached.class);
+        assertThat(restarted).containsExactly("m2");
+    }
+
+    @Test
+    void aMemberWithTheTargetsVersionIsAwaitedUntilItIsHealthy() throws Exception {
+        String target = "3.5.31";
+        ClusterFacts two = FactsFixture.withVersion(
+                FactsFixture.withVersion(facts(), 1, target, Duration.ZERO), 3, target, Duration.ZERO);
+        ClusterFacts all = FactsFixture.withVersion(two, 2, target, Duration.ZERO);
+
+        Outcome outcome = roll(EtcdVersion.parse(target), two, all, FactsFixture.withSilent(all, 2), all);
+
+        assertThat(outcome).isInstanceOf(Outcome.Reached.class);
+        assertThat(restarted).containsExactly("m2");
+    }
+
+    private final List<String> restarted = new ArrayList<>();
+
+    /** A roll that observes this, one after the other. */
+    private Outcome roll(@Nullable EtcdVersion version, ClusterFacts... observed) throws InterruptedException {
+        List<ClusterFacts> left = new ArrayList<>(List.of(observed));
+        StepWork work = new StepWork(new Moves(), new NoMachines() {
+            private boolean isStopped;
+
+            @Override
+            public void stop(MemberSpec member) {
+                isStopped = true;
+            }
+
+            @Override
+            public void start(MemberSpec member) {
+                restarted.add(member.name());
+                isStopped = false;
+            }
+
+            @Override
+            public Optional<Boolean> isRunning(MemberSpec member) {
+                return Optional.of(!isStopped);
+            }
+        });
+        return new Runner(
+                        patience -> left.size() > 1 ? left.remove(0) : left.get(0),
+                        work,
+                        OperationTimeouts.DEFAULT,
+                        RunListener.NONE)
+                .run(new Roll(FactsFixture.STARTED, version));
     }
 
     @Test

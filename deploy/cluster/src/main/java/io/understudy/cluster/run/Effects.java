@@ -2,15 +2,20 @@ package io.understudy.cluster.run;
 
 import io.understudy.cluster.goal.InSync;
 import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.plan.Step;
 import io.understudy.vocabulary.MemberId;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.Set;
 
 /** Determines by responses of members whether a step has taken effect. */
 final class Effects {
+
+    /** Error of a start time and a clock, each rounded to a second. */
+    private static final Duration ROUNDED = Duration.ofSeconds(2);
 
     private Effects() {}
 
@@ -73,7 +78,7 @@ final class Effects {
         if (step instanceof Step.Restart restart) {
             return member(now, restart.id())
                     .filter(MemberFacts::isHealthy)
-                    .filter(member -> isNewer(startedAt(before, restart.id()), startedAt(now, restart.id())))
+                    .filter(member -> isRestarted(before, member))
                     .filter(member -> restart.version() == null || InSync.isSo(now, member))
                     .isPresent();
         }
@@ -95,12 +100,24 @@ final class Effects {
         return facts.member(id);
     }
 
-    private static Optional<Instant> startedAt(ClusterFacts facts, MemberId id) {
-        return facts.member(id).flatMap(member -> member.process().startedAt());
+    /**
+     * Whether the process is a newer one, by its version or start time. A page of metrics without it may be a late one and
+     * proves nothing. Without an earlier start time, it must be after the earlier observation.
+     */
+    static boolean isRestarted(ClusterFacts before, MemberFacts now) {
+        Optional<MemberFacts> earlier = before.member(now.id());
+        if (isOtherVersion(earlier.flatMap(MemberFacts::answer), now.answer())) {
+            return true;
+        }
+        Instant then = earlier.flatMap(member -> member.process().startedAt()).orElseGet(() -> before.at()
+                .plus(now.process().clockAhead().orElse(Duration.ZERO))
+                .minus(ROUNDED));
+        return now.process().startedAt().filter(then::isBefore).isPresent();
     }
 
-    /** Whether the process is a newer one. One without a visible start time counts as newer. */
-    private static boolean isNewer(Optional<Instant> before, Optional<Instant> now) {
-        return before.isEmpty() || now.isEmpty() || now.get().isAfter(before.get());
+    private static boolean isOtherVersion(Optional<MemberAnswer> before, Optional<MemberAnswer> now) {
+        return before.isPresent()
+                && now.isPresent()
+                && !before.get().version().equals(now.get().version());
     }
 }

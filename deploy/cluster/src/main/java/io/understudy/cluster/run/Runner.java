@@ -44,6 +44,7 @@ public final class Runner {
             "leader-healthy-voter",
             "peer-url-served",
             "storage-versions-equal",
+            "start-time-known",
             "observable");
 
     /**
@@ -118,6 +119,8 @@ public final class Runner {
         Deadline settled = Deadline.in(patience.settle());
         boolean acted = false;
         @Nullable Step lastDone = null;
+        @Nullable Step awaited = null;
+        Deadline silent = settled;
         Set<Step> attempted = new HashSet<>();
         int taken = 0;
         while (true) {
@@ -151,8 +154,22 @@ public final class Runner {
                 settled.pause(patience.between());
                 continue;
             }
+            if (mayRespond(next.step(), seen.orElseThrow())) {
+                silent = next.step().equals(awaited) ? silent : Deadline.in(patience.settle());
+                awaited = next.step();
+                if (!silent.isOver()) {
+                    note("waiting: a member that runs does not respond");
+                    silent.pause(patience.between());
+                    continue;
+                }
+            }
+            awaited = null;
             if (next.step().equals(lastDone)) {
-                return new Outcome.Failed(next.step().inVain(), false);
+                return new Outcome.Failed(
+                        mayRespond(next.step(), seen.orElseThrow())
+                                ? "the member was restarted and does not respond: " + next.action()
+                                : next.step().inVain(),
+                        false);
             }
             Permission permission = permit.check(next.step(), seen.orElseThrow());
             if (permission.denial().isPresent()) {
@@ -191,6 +208,13 @@ public final class Runner {
                 listener.notes("failed: " + failure);
             }
         }
+    }
+
+    /** Whether the step restarts a process that may only be slow, as one that has just started. */
+    private boolean mayRespond(Step step, ClusterFacts facts) {
+        return step instanceof Step.Restart restart
+                && facts.member(restart.id()).filter(MemberFacts::isHealthy).isEmpty()
+                && !work.isGone(restart.member());
     }
 
     /** Takes a step and returns whether it took effect; if not, observe and plan again. */

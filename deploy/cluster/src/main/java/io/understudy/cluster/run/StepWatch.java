@@ -58,7 +58,7 @@ final class StepWatch {
                 if (Effects.isSeen(step, before, now)) {
                     return;
                 }
-                seen = now.quorum() + lost(now, step);
+                seen = now.quorum() + lost(before, now, step);
                 boolean isNearer = progress.moved(now);
                 if (isNearer) {
                     deadline = Deadline.in(allowed);
@@ -89,11 +89,17 @@ final class StepWatch {
                 + starting(step).map(work::endOfLog).orElse(""));
     }
 
-    /** Returns the peer URL without a response; empty if the step's member serves it. */
-    private static String lost(ClusterFacts now, Step step) {
-        return step.subject()
-                .flatMap(now::member)
-                .filter(member -> !Effects.isFound(member))
+    /** Returns why a member that responds is not the restarted one, or the peer URL without a response. */
+    private static String lost(ClusterFacts before, ClusterFacts now, Step step) {
+        Optional<MemberFacts> subject = step.subject().flatMap(now::member);
+        if (step instanceof Step.Restart
+                && subject.filter(member -> member.isHealthy() && !Effects.isRestarted(before, member))
+                        .isPresent()) {
+            return subject.get().process().startedAt().isPresent()
+                    ? "; its process is still the earlier one"
+                    : "; its metrics lack the process start time";
+        }
+        return subject.filter(member -> !Effects.isFound(member))
                 .map(member -> "; no response at its peer URL " + Step.joined(member.peerUrls()))
                 .orElse("");
     }

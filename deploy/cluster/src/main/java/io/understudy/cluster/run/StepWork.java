@@ -22,6 +22,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -263,18 +265,55 @@ public final class StepWork {
                 machines.start(start.member());
             }
         } else if (step instanceof Step.Restart restart) {
-            stop(restart.member());
-            if (restart.isChanged()) {
-                machines.start(restart.member(), configured -> changed(configured, restart));
-            } else {
-                machines.start(restart.member());
-            }
+            whole(() -> {
+                stop(restart.member());
+                if (restart.isChanged()) {
+                    machines.start(restart.member(), configured -> changed(configured, restart));
+                } else {
+                    machines.start(restart.member());
+                }
+            });
         } else if (step instanceof Step.Migrate migrate) {
-            stop(migrate.from());
-            move(migrate);
-            machines.start(migrate.to());
+            whole(() -> {
+                stop(migrate.from());
+                move(migrate);
+                machines.start(migrate.to());
+            });
         } else if (step instanceof Step.Retire retire) {
             machines.retire(retire.member());
+        }
+    }
+
+    /** Orders that wait for a process. */
+    @FunctionalInterface
+    private interface Orders {
+        void give() throws InterruptedException;
+    }
+
+    /** Gives all orders even if a signal interrupts this thread: a member that was stopped is started again. */
+    private static void whole(Orders orders) {
+        CompletableFuture<Void> given = new CompletableFuture<>();
+        Thread thread = new Thread(
+                () -> {
+                    try {
+                        orders.give();
+                        given.complete(null);
+                    } catch (InterruptedException | RuntimeException | Error e) {
+                        given.completeExceptionally(e);
+                    }
+                },
+                "restart");
+        thread.start();
+        try {
+            given.join();
+        } catch (CompletionException e) {
+            if (e.getCause() instanceof RuntimeException failure) {
+                throw failure;
+            }
+            if (e.getCause() instanceof Error failure) {
+                throw failure;
+            }
+            throw e;
         }
     }
 
