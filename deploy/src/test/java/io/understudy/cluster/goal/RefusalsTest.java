@@ -564,6 +564,23 @@ class RefusalsTest {
                 .isEqualTo("learner-stays-learner");
     }
 
+    /** Each member applies the update to its own list. */
+    @Test
+    void aLearnerIsUpdatedOnlyIfEveryMemberKeepsIt() {
+        MemberSpec elsewhere = new MemberSpec("m4", List.of(FactsFixture.peer(44)), List.of());
+        ChangePeerUrls goal = new ChangePeerUrls(new MemberId(4), elsewhere);
+        ClusterFacts safe = FactsFixture.withLearner(THREE, true, 0);
+        for (int number = 1; number <= 4; number++) {
+            safe = FactsFixture.withVersion(safe, number, "3.5.33", Duration.ZERO);
+        }
+
+        assertThat(goal.plan(safe)).isInstanceOf(Plan.Steps.class);
+        assertThat(refusal(goal, FactsFixture.withVersion(safe, 3, "3.6.10", Duration.ZERO))
+                        .why())
+                .endsWith("m3 (3.6.10)");
+        assertThat(refusal(goal, FactsFixture.withSilent(safe, 3)).why()).endsWith("m3 (unknown)");
+    }
+
     @ParameterizedTest
     @CsvSource({
         "ftp://10.0.0.4:2380, peer-url-well-formed",

@@ -1,5 +1,7 @@
 package io.understudy.cluster.plan;
 
+import static java.util.stream.Collectors.joining;
+
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.Divergence;
 import io.understudy.cluster.observe.MemberAnswer;
@@ -122,17 +124,28 @@ final class MemberRules {
                                 "Restart it at this URL, or remove it and add it with the correct URL (understudy cluster remove)"));
     }
 
-    /** Older releases silently promote a learner when its peer URLs are updated. */
+    /** Some releases silently promote a learner when they apply an update of its peer URLs, each in its own list. */
     static Optional<Refusal> learnerStaysLearner(Step step, ClusterFacts facts) {
         if (!(step instanceof Step.UpdatePeerUrls update)
-                || facts.member(update.member()).filter(MemberFacts::isLearner).isEmpty()
-                || oldest(facts).memberUpdateKeepsLearner()) {
+                || facts.member(update.member()).filter(MemberFacts::isLearner).isEmpty()) {
             return Optional.empty();
         }
-        return Optional.of(new Refusal(
-                "learner-stays-learner",
-                "etcd " + oldest(facts) + " silently promotes a learner when its peer URLs are updated",
-                "Remove it and add it again at the new URL (understudy cluster remove, understudy cluster add)"));
+        String unsafe = facts.members().stream()
+                .filter(member -> !version(member).memberUpdateKeepsLearner())
+                .map(member -> member.label() + " (" + version(member) + ")")
+                .collect(joining(", "));
+        return unsafe.isEmpty()
+                ? Optional.empty()
+                : Optional.of(
+                        new Refusal(
+                                "learner-stays-learner",
+                                "members of these versions may silently promote a learner when its peer URLs are updated: "
+                                        + unsafe,
+                                "Remove it and add it again at the new URL (understudy cluster remove, understudy cluster add)"));
+    }
+
+    private static EtcdVersion version(MemberFacts member) {
+        return member.answer().map(MemberAnswer::version).orElse(EtcdVersion.UNKNOWN);
     }
 
     private static EtcdVersion oldest(ClusterFacts facts) {
