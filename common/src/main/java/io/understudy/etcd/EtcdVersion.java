@@ -10,7 +10,7 @@ import java.util.stream.Stream;
 /**
  * A server's version and its features: the only place with the differences of etcd's releases.
  *
- * @param suffix text after the three numbers, such as {@code -rc.0} or {@code +understudy}; not compared
+ * @param suffix pre-release and build as in semantic versions, such as {@code -rc.0} or {@code +understudy}
  */
 public record EtcdVersion(int major, int minor, int patch, String suffix) implements Comparable<EtcdVersion> {
 
@@ -22,22 +22,58 @@ public record EtcdVersion(int major, int minor, int patch, String suffix) implem
 
     private static final String GATEWAY = "+understudy";
 
-    private static final Pattern FORM = Pattern.compile("(\\d{1,6})\\.(\\d{1,6})\\.(\\d{1,6})(.*)");
-    private static final Comparator<EtcdVersion> ORDER = Comparator.comparingInt(EtcdVersion::major)
+    private static final String IDENTIFIERS = "[0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*";
+
+    private static final Pattern FORM = Pattern.compile("(?<![0-9A-Za-z.])(\\d{1,6})\\.(\\d{1,6})\\.(\\d{1,6})((?:-"
+            + IDENTIFIERS + ")?(?:\\+" + IDENTIFIERS + ")?)(?![0-9A-Za-z.+-])");
+
+    private static final Comparator<EtcdVersion> NUMBERS = Comparator.comparingInt(EtcdVersion::major)
             .thenComparingInt(EtcdVersion::minor)
             .thenComparingInt(EtcdVersion::patch);
+    private static final Comparator<EtcdVersion> ORDER = NUMBERS.thenComparing(
+                    version -> version.preRelease().isEmpty())
+            .thenComparing(EtcdVersion::preRelease, EtcdVersion::compareIdentifiers);
 
-    /** Reads the version a server reports; {@link #UNKNOWN} for anything that doesn't begin with three numbers. */
+    /** Reads the version a server reports; {@link #UNKNOWN} for anything else. */
     public static EtcdVersion parse(String text) {
         Matcher matcher = FORM.matcher(text.strip());
-        if (!matcher.matches()) {
-            return UNKNOWN;
-        }
+        return matcher.matches() ? of(matcher) : UNKNOWN;
+    }
+
+    /** Returns the first version in a text such as {@code etcd Version: 3.7.0-rc.0}; {@link #UNKNOWN} without one. */
+    public static EtcdVersion in(String text) {
+        Matcher matcher = FORM.matcher(text);
+        return matcher.find() ? of(matcher) : UNKNOWN;
+    }
+
+    private static EtcdVersion of(Matcher matcher) {
         return new EtcdVersion(
                 Integer.parseInt(matcher.group(1)),
                 Integer.parseInt(matcher.group(2)),
                 Integer.parseInt(matcher.group(3)),
                 matcher.group(4));
+    }
+
+    /** Returns the part of the suffix that precedes a release, such as {@code rc.0}; empty for a release. */
+    private String preRelease() {
+        return suffix.startsWith("-") ? suffix.substring(1).replaceFirst("\\+.*", "") : "";
+    }
+
+    /** Compares as semantic versions: numbers by value and before texts, the longer one last. */
+    private static int compareIdentifiers(String one, String other) {
+        String[] left = one.split("\\.", -1);
+        String[] right = other.split("\\.", -1);
+        for (int at = 0; at < Math.min(left.length, right.length); at++) {
+            boolean isNumber = left[at].matches("\\d{1,9}");
+            boolean isOtherNumber = right[at].matches("\\d{1,9}");
+            int order = isNumber && isOtherNumber
+                    ? Integer.compare(Integer.parseInt(left[at]), Integer.parseInt(right[at]))
+                    : isNumber != isOtherNumber ? (isNumber ? -1 : 1) : left[at].compareTo(right[at]);
+            if (order != 0) {
+                return order;
+            }
+        }
+        return Integer.compare(left.length, right.length);
     }
 
     /** Whether a gateway reported this version, not etcd. */
@@ -154,7 +190,7 @@ public record EtcdVersion(int major, int minor, int patch, String suffix) implem
             return Optional.empty();
         }
         EtcdVersion safe = new EtcdVersion(major, minor, EtcdFault.UPGRADE.firstWithout(minor), "");
-        if (compareTo(safe) < 0) {
+        if (!atLeast(safe.major, safe.minor, safe.patch)) {
             return Optional.of(safe);
         }
         return target.minor == minor + 1
@@ -162,11 +198,12 @@ public record EtcdVersion(int major, int minor, int patch, String suffix) implem
                 : Optional.of(new EtcdVersion(major, minor + 1, EtcdFault.UPGRADE.firstWithout(minor + 1), ""));
     }
 
+    /** Compares the three numbers: a pre-release has the features of its release. */
     public boolean atLeast(int wantedMajor, int wantedMinor, int wantedPatch) {
-        return compareTo(new EtcdVersion(wantedMajor, wantedMinor, wantedPatch, "")) >= 0;
+        return NUMBERS.compare(this, new EtcdVersion(wantedMajor, wantedMinor, wantedPatch, "")) >= 0;
     }
 
-    /** Compares the three numbers. */
+    /** Compares as semantic versions: a pre-release comes before its release, and builds are equal. */
     @Override
     public int compareTo(EtcdVersion other) {
         return ORDER.compare(this, other);

@@ -2,6 +2,7 @@ package io.understudy.etcd;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -17,11 +18,28 @@ final class EtcdVersionTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "etcd", "3.5", "v3.5.1", "99999999.1.1"})
+    @ValueSource(strings = {"", "etcd", "3.5", "v3.5.1", "99999999.1.1", "3.6.16abc", "3.6.16-", "3.6.16.1"})
     void anythingElseIsUnknownAndOlderThanEverything(String text) {
         assertThat(EtcdVersion.parse(text)).isEqualTo(EtcdVersion.UNKNOWN);
         assertThat(EtcdVersion.parse(text)).isLessThan(EtcdVersion.parse("0.0.1"));
         assertThat(EtcdVersion.parse(text).watchFault()).isPresent();
+    }
+
+    @Test
+    void aPreReleaseComesBeforeItsRelease() {
+        assertThat(Stream.of("3.7.0", "3.7.0-rc.10", "3.6.16", "3.7.0-rc.2", "3.7.0-alpha.1", "3.7.0-rc")
+                        .map(EtcdVersion::parse)
+                        .sorted())
+                .extracting(EtcdVersion::toString)
+                .containsExactly("3.6.16", "3.7.0-alpha.1", "3.7.0-rc", "3.7.0-rc.2", "3.7.0-rc.10", "3.7.0");
+        assertThat(EtcdVersion.parse("3.7.0+understudy")).isEqualByComparingTo(EtcdVersion.parse("3.7.0"));
+        assertThat(EtcdVersion.parse("3.7.0-rc.0").keysOnlyOmitsLease()).isTrue();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"etcd Version: 3.7.0-rc.0,3.7.0-rc.0", "etcdutl version: 3.5.33,3.5.33", "etcd 3.6.16abc,unknown"})
+    void readsWhatProgramsPrint(String text, String version) {
+        assertThat(EtcdVersion.in(text + "\nGo Version: go1.24.1")).hasToString(version);
     }
 
     @ParameterizedTest
