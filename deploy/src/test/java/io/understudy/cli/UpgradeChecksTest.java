@@ -103,6 +103,7 @@ final class UpgradeChecksTest {
         "3.7.3,3.6.16,3.6.16,false,0",
         "3.6.16,3.7.3,3.7.3,true,0",
         "3.6.16,3.6.16,3.6.17,false,0",
+        "3.7.0-rc.0,3.7.0,3.7.0-rc.0,false,1",
         ",3.6.17,3.6.17,false,0"
     })
     void aConfiguredProgramOfAnotherVersionIsNotStarted(
@@ -130,6 +131,18 @@ final class UpgradeChecksTest {
         assertThat(refusals("3.6.16", Optional.of("3.5.33"), true))
                 .singleElement()
                 .satisfies(refusal -> assertThat(refusal.why()).contains("m1 has no readable data"));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "Error: detected custom content in v2store,Remove the content",
+        "Error: detected custom v2 content in WAL records,Remove the content",
+        "could not be started: permission denied,Correct that",
+        "did not complete within 600 s,Correct that"
+    })
+    void aFailedToolProvesNoContentOfTheV2Api(String failure, String wayOut) {
+        assertThat(UpgradeChecks.v2Refusal("m1", failure, "confirm it").wayOut())
+                .startsWith(wayOut);
     }
 
     @Test

@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Function;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
@@ -47,6 +48,9 @@ record UpgradeChecks(
 
     private static final Duration VERSION_DEADLINE = Duration.ofSeconds(20);
     private static final Duration V2_DEADLINE = Duration.ofMinutes(10);
+
+    /** Both errors of {@code etcdutl check v2store}: of a snapshot, and of the write-ahead log. */
+    private static final Pattern V2_CONTENT = Pattern.compile("detected .*custom .*content");
 
     /**
      * Whether a member has another minor version. One that does not respond may have an earlier one until the data of the
@@ -183,11 +187,22 @@ record UpgradeChecks(
                     .run(V2_DEADLINE);
             return Optional.empty();
         } catch (CommandFailedException e) {
-            return Optional.of(new Refusal(
-                    "no-v2-content",
-                    "etcdutl check v2store reports for " + member.label() + ": " + e.getMessage(),
-                    "Remove the content of the v2 API, then restart the member so that it writes a raft snapshot"));
+            return Optional.of(v2Refusal(member.label(), String.valueOf(e.getMessage()), confirm));
         }
+    }
+
+    /** Returns the refusal of a failed check, which may not have read the data. */
+    static Refusal v2Refusal(String member, String failure, String confirm) {
+        return V2_CONTENT.matcher(failure).find()
+                ? new Refusal(
+                        "no-v2-content",
+                        "etcdutl check v2store reports for " + member + ": " + failure,
+                        "Remove the content of the v2 API, then restart the member so that it writes a raft snapshot")
+                : new Refusal(
+                        "no-v2-content",
+                        "whether " + member + " has content of the v2 API, with which etcd 3.6 does not start, is"
+                                + " unknown: " + failure,
+                        "Correct that and repeat the command, or " + confirm);
     }
 
     private Optional<Path> v2Tool() {
@@ -296,9 +311,7 @@ record UpgradeChecks(
 
     private static EtcdVersion version(List<String> line) {
         try {
-            return io.understudy.local.binary.ProgramVersion.in(Command.of(line).run(VERSION_DEADLINE))
-                    .map(found -> EtcdVersion.parse(found.toString()))
-                    .orElse(EtcdVersion.UNKNOWN);
+            return EtcdVersion.in(Command.of(line).run(VERSION_DEADLINE));
         } catch (CommandFailedException e) {
             return EtcdVersion.UNKNOWN;
         }
