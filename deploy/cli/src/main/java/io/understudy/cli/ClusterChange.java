@@ -69,7 +69,8 @@ class ClusterChange implements AutoCloseable {
         // The terminal is for what is planned and done.
         LogFile.use(LogFile.temporary());
         ClusterConnection cluster = flags.connect();
-        StepWork work = new StepWork(cluster.membership(), cluster.machines(flags::note));
+        StepWork work = new StepWork(
+                cluster.membership(), cluster.machines(flags::note), flags.learnerLimit(cluster.settings()));
         try (ClusterChange change = new ClusterChange(flags, cluster, look(cluster, flags), work)) {
             return change.reach(goal.apply(change));
         }
@@ -137,13 +138,15 @@ class ClusterChange implements AutoCloseable {
         }
     }
 
-    /** Returns what obstructs the steps; the place of a removed member is free afterwards. */
+    /** Returns what obstructs the steps; the place of a removed member, and the slot of a learner, is free afterwards. */
     List<Refusal> obstacles(List<Plan.Planned> steps) {
         Set<Refusal> found = new LinkedHashSet<>();
         ClusterFacts then = facts;
         for (Plan.Planned each : steps) {
             work.obstacle(each.step(), then).ifPresent(found::add);
-            then = each.step() instanceof Step.Remove ? Projection.after(then, each.step()) : then;
+            then = each.step() instanceof Step.Remove || each.step() instanceof Step.Promote
+                    ? Projection.after(then, each.step())
+                    : then;
         }
         return List.copyOf(found);
     }

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.understudy.cluster.plan.Goal;
 import io.understudy.cluster.plan.Refusal;
 import io.understudy.cluster.run.OperationTimeouts;
+import io.understudy.cluster.run.StepWork;
 import io.understudy.cluster.settings.ClusterSettings;
 import io.understudy.cluster.status.SupervisorView;
 import io.understudy.tls.TlsFiles;
@@ -211,8 +212,26 @@ class ClusterFlags extends Output {
                         + " A new member that exceeds it is removed.")
         private Duration start;
 
+        @Option(
+                names = "--max-learners",
+                paramLabel = "N",
+                description = "Confirm that members which this command cannot see run with this --max-learners, as"
+                        + " configured. Needed to add another learner since 3.6.")
+        private @Nullable Integer maxLearners;
+
         @Mixin
         TakeOver takeOver;
+
+        /** Returns the limit that all members need: without configured machines, the confirmed one. */
+        StepWork.LearnerLimit learnerLimit(ClusterSettings settings) {
+            Integer confirmed = maxLearners;
+            int limit = confirmed != null && settings.machines().isEmpty() ? confirmed : settings.maxLearners();
+            if (confirmed != null && confirmed != limit) {
+                throw usageError("--max-learners is " + confirmed + ", the configuration has " + limit
+                        + " (shape.maxLearners); all members need the same");
+            }
+            return new StepWork.LearnerLimit(limit, confirmed != null);
+        }
 
         OperationTimeouts patience() {
             return OperationTimeouts.DEFAULT.withStart(start).withLook(timeout);

@@ -19,10 +19,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
@@ -41,6 +43,13 @@ final class SuperviseCommand implements Callable<Integer> {
 
     @Mixin
     private Flags.OptionalConfiguration configuration;
+
+    @Option(
+            names = "--max-learners",
+            paramLabel = "N",
+            description = "Confirm that members on other machines run with this --max-learners, as configured. Needed"
+                    + " for more than one learner since 3.6.")
+    private @Nullable Integer maxLearners;
 
     @Spec
     private CommandSpec spec;
@@ -65,7 +74,14 @@ final class SuperviseCommand implements Callable<Integer> {
                 () -> EtcdBinaries.find().etcd(),
                 spec.commandLine().getOut()::println,
                 InstantSource.system());
-        return SupervisorProcess.start(settings, machines);
+        Integer confirmed = maxLearners;
+        if (confirmed != null && confirmed != settings.maxLearners()) {
+            throw new ParameterException(
+                    spec.commandLine(),
+                    "--max-learners is " + confirmed + ", the configuration has " + settings.maxLearners()
+                            + " (shape.maxLearners); all members need the same");
+        }
+        return SupervisorProcess.start(settings, machines, confirmed != null);
     }
 
     @Command(name = "pause", description = "Pause all supervisors of the cluster.")

@@ -39,6 +39,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What real clusters would take hours to show, or show once in many runs. */
@@ -200,6 +201,48 @@ final class RunnerTest {
                 .contains("unknown flag")
                 .endsWith("; m2 was started again as configured"));
         assertThat(orders).containsExactly("stop", "start with another program", "start as configured");
+    }
+
+    /** Since 3.6 each member applies the limit to its own list. */
+    @ParameterizedTest
+    @CsvSource({
+        "2,2,2,false,''",
+        "2,2,1,false,m3 has 1",
+        "2,2,,false,that of m3 is unknown",
+        "2,2,,true,''",
+        "2,1,,true,m2 has 1"
+    })
+    void anotherLearnerNeedsTheSameLimitOfAllMembers(
+            String first, String second, @Nullable String third, boolean isConfirmed, String why) {
+        Map<String, Optional<String>> running =
+                Map.of("m1", Optional.of(first), "m2", Optional.of(second), "m3", Optional.ofNullable(third));
+        StepWork work = new StepWork(
+                new Moves(),
+                new NoMachines() {
+                    @Override
+                    public List<MemberSpec> places() {
+                        return List.of(FactsFixture.place(1), FactsFixture.place(2), FactsFixture.place(3));
+                    }
+
+                    @Override
+                    public Optional<String> maxLearners(MemberSpec member) {
+                        return running.getOrDefault(member.name(), Optional.empty());
+                    }
+                },
+                new StepWork.LearnerLimit(2, isConfirmed));
+        ClusterFacts old = FactsFixture.withNeverStarted(facts(), Role.LEARNER, FactsFixture.peer(4));
+        ClusterFacts now = FactsFixture.withVersion(old, 1, "3.6.16", Duration.ZERO);
+        Step add = new Step.AddLearner(FactsFixture.place(5));
+
+        assertThat(work.obstacle(add, now).map(Refusal::why).orElse(""))
+                .isEqualTo(
+                        why.isEmpty()
+                                ? ""
+                                : "another learner needs the same --max-learners for all members, 2; " + why);
+        assertThat(work.obstacle(add, old)).as("before 3.6 it is 1").isEmpty();
+        assertThat(work.obstacle(add, FactsFixture.withVersion(facts(), 1, "3.6.16", Duration.ZERO)))
+                .as("the first learner")
+                .isEmpty();
     }
 
     /** Else it stays down after SIGTERM. */

@@ -21,10 +21,13 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * With a script in place of etcd: what it is started with, and what happens to the data.
@@ -93,6 +96,33 @@ final class OwnMachinesTest {
         assertThat(flags.environment()).containsExactly(Map.entry("ETCD_MAX_LEARNERS", "2"));
         assertThat(flags.arguments()).noneMatch(argument -> argument.contains("max-learners"));
         assertThat(flags.variables()).contains("ETCD_MAX_LEARNERS=\"2\"");
+    }
+
+    @Test
+    void readsTheLimitOfLearnersOfTheRunningProcess() throws Exception {
+        assertThat(machines.maxLearners(MEMBER)).isEmpty();
+        machines.found(MEMBER, "one=http://127.0.0.1:11", "token");
+        assertThat(arguments()).isNotEmpty();
+        assertThat(machines.maxLearners(MEMBER)).contains("1");
+    }
+
+    /** As {@code embed/config} of etcd does. */
+    @ParameterizedTest
+    @CsvSource({
+        "etcd --name=a,ETCD_NAME=a,1",
+        "etcd --name=a,ETCD_NAME=a ETCD_MAX_LEARNERS=2,2",
+        "etcd --max-learners=3,ETCD_MAX_LEARNERS=2,3",
+        "etcd -max-learners 4 --name=a,ETCD_MAX_LEARNERS=2,4",
+        "etcd --config-file=a,ETCD_MAX_LEARNERS=2,",
+        "etcd,ETCD_CONFIG_FILE=a,",
+        "'',ETCD_MAX_LEARNERS=2,"
+    })
+    void theLimitOfLearnersIsReadAsEtcdReadsIt(String line, String environment, @Nullable String limit)
+            throws Exception {
+        Files.writeString(folder.resolve("cmdline"), line.replace(' ', '\0') + "\0");
+        Files.writeString(folder.resolve("environ"), environment.replace(' ', '\0') + "\0");
+
+        assertThat(EtcdFlags.maxLearners(folder)).isEqualTo(Optional.ofNullable(limit));
     }
 
     @Test

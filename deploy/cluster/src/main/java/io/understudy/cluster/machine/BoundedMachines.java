@@ -112,6 +112,11 @@ public final class BoundedMachines implements Machines, AutoCloseable {
     }
 
     @Override
+    public Optional<String> maxLearners(MemberSpec member) {
+        return read(member, "read of the limit of learners", () -> machines.maxLearners(member));
+    }
+
+    @Override
     public void stop(MemberSpec member) {
         order(member, "stop", () -> machines.stop(member));
     }

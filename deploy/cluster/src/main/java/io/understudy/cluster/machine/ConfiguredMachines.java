@@ -88,6 +88,11 @@ public final class ConfiguredMachines implements Machines {
     }
 
     @Override
+    public Optional<String> maxLearners(MemberSpec member) {
+        return of(member).maxLearners(member);
+    }
+
+    @Override
     public void stop(MemberSpec member) {
         of(member).stop(member);
     }

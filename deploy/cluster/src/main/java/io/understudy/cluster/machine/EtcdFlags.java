@@ -1,12 +1,19 @@
 package io.understudy.cluster.machine;
 
+import java.io.IOException;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Start parameters of etcd: its flags, in order. The same settings can be given as variables ({@code embed/config} of
@@ -18,6 +25,8 @@ record EtcdFlags(Map<String, String> values) {
 
     /** Flag since etcd 3.6. */
     private static final String MAX_LEARNERS = "max-learners";
+
+    private static final Pattern MAX_LEARNERS_FLAG = Pattern.compile("(?m)^--?max-learners[=\n](.*)$");
 
     private static final Pattern ADDRESS = Pattern.compile("[0-9.]+|\\[.*]|localhost");
 
@@ -107,6 +116,44 @@ record EtcdFlags(Map<String, String> values) {
                 .map(flag -> variable(flag.getKey()) + "=\""
                         + flag.getValue().replace("\\", "\\\\").replace("\"", "\\\"") + "\"")
                 .toList();
+    }
+
+    /**
+     * Returns the limit of learners of a running process: flags have precedence, and a configuration file replaces both.
+     *
+     * @param process its directory in {@code /proc}
+     * @return empty if unknown
+     */
+    static Optional<String> maxLearners(Path process) {
+        List<String> arguments = parts(process.resolve("cmdline"));
+        List<String> variables = parts(process.resolve("environ"));
+        if (arguments.isEmpty()
+                || variables.isEmpty()
+                || arguments.stream().anyMatch(argument -> argument.matches("--?config-file(=.*)?"))
+                || variables.stream().anyMatch(variable -> variable.startsWith("ETCD_CONFIG_FILE="))) {
+            return Optional.empty();
+        }
+        Matcher flag = MAX_LEARNERS_FLAG.matcher(String.join("\n", arguments));
+        if (flag.find()) {
+            return Optional.of(flag.group(1));
+        }
+        String variable = variable(MAX_LEARNERS) + "=";
+        return Optional.of(variables.stream()
+                .filter(each -> each.startsWith(variable) && each.length() > variable.length())
+                .findFirst()
+                .map(each -> each.substring(variable.length()))
+                .orElse("1"));
+    }
+
+    /** Returns the parts of a file; none if it is not readable. */
+    private static List<String> parts(Path file) {
+        try {
+            return Stream.of(Files.readString(file, StandardCharsets.ISO_8859_1).split("\0", -1))
+                    .filter(part -> !part.isEmpty())
+                    .toList();
+        } catch (IOException e) {
+            return List.of();
+        }
     }
 
     private static String variable(String flag) {

@@ -67,6 +67,11 @@ public interface Machines {
         return Optional.empty();
     }
 
+    /** Returns the limit of learners of the member's process ({@code --max-learners}); empty if unknown. */
+    default Optional<String> maxLearners(MemberSpec member) {
+        return Optional.empty();
+    }
+
     /** Stops the member's process; its data stays. */
     void stop(MemberSpec member);
 

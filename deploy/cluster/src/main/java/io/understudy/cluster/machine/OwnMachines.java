@@ -1,5 +1,6 @@
 package io.understudy.cluster.machine;
 
+import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -112,6 +113,14 @@ public final class OwnMachines implements Machines {
     @Override
     public Optional<String> programFailure(MemberSpec member, UnaryOperator<MachineSettings> settings) {
         return control.programFailure(settings.apply(machine(member)));
+    }
+
+    @Override
+    public Optional<String> maxLearners(MemberSpec member) {
+        OptionalLong pid = control.pid(machine(member));
+        return pid.isPresent()
+                ? EtcdFlags.maxLearners(Path.of("/proc", Long.toString(pid.getAsLong())))
+                : Optional.empty();
     }
 
     @Override

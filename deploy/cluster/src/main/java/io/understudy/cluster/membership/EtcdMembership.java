@@ -195,7 +195,7 @@ public final class EtcdMembership implements Membership {
             Throwable cause = e.getCause() == null ? e : e.getCause();
             Status status = Status.fromThrowable(cause);
             Optional<EtcdRefusal> refusal = EtcdRefusal.of(String.valueOf(status.getDescription()));
-            if (refusal.isPresent()) {
+            if (refusal.isPresent() && isOfAll(refusal.get())) {
                 outcome = "refused";
                 throw refusal.get().exception();
             }
@@ -216,6 +216,23 @@ public final class EtcdMembership implements Membership {
                     .addKeyValue("endpoint", endpoint)
                     .addKeyValue("outcome", outcome)
                     .log("membership request completed");
+        }
+    }
+
+    /** Whether all members reject the request. Since 3.6 each checks its own limit of learners when it applies it. */
+    private boolean isOfAll(EtcdRefusal refusal) {
+        if (refusal != EtcdRefusal.TOO_MANY_LEARNERS) {
+            return true;
+        }
+        try {
+            return observer.recent(RECENT, PATIENCE).members().stream()
+                    .flatMap(member -> member.answer().stream())
+                    .noneMatch(answer -> answer.version().maxLearnersConfigurable());
+        } catch (UnobservableException e) {
+            return false;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
         }
     }
 

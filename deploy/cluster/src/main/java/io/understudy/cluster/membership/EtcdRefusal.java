@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.Optional;
 
 /**
- * An error by which etcd rejects a request without any effect.
+ * An error by which etcd rejects a request without any effect; for {@link #TOO_MANY_LEARNERS}, before 3.6 only.
  *
  * <p>It is identified by its text, since gRPC codes differ between releases ({@code rpctypes/error.go}, {@code
  * membership/errors.go}).

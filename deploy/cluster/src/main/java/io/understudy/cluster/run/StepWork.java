@@ -14,6 +14,7 @@ import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.plan.Refusal;
 import io.understudy.cluster.plan.Step;
+import io.understudy.vocabulary.Counted;
 import io.understudy.vocabulary.MemberId;
 import java.net.URI;
 import java.time.Duration;
@@ -39,6 +40,7 @@ public final class StepWork {
 
     private final Membership membership;
     private final Machines machines;
+    private final Optional<LearnerLimit> limit;
     /** Members that this run started without data. */
     private final Set<MemberSpec> started = new HashSet<>();
 
@@ -47,7 +49,22 @@ public final class StepWork {
     public StepWork(Membership membership, Machines machines) {
         this.membership = membership;
         this.machines = machines;
+        this.limit = Optional.empty();
     }
+
+    /** Creates the work that adds a second learner only if all members have the limit. */
+    public StepWork(Membership membership, Machines machines, LearnerLimit limit) {
+        this.membership = membership;
+        this.machines = machines;
+        this.limit = Optional.of(limit);
+    }
+
+    /**
+     * The limit of learners ({@code --max-learners}) that all members need.
+     *
+     * @param isConfirmed whether the operator confirms it for members that are not visible here
+     */
+    public record LearnerLimit(int value, boolean isConfirmed) {}
 
     /**
      * Sends the request or order, without waiting for its effect.
@@ -105,7 +122,55 @@ public final class StepWork {
 
     /** Returns why the step cannot be taken on its machine. */
     public Optional<Refusal> obstacle(Step step, ClusterFacts facts) {
-        return programFailure(step).or(() -> moveFailure(step)).or(() -> foreignData(step, facts));
+        return programFailure(step)
+                .or(() -> moveFailure(step))
+                .or(() -> foreignData(step, facts))
+                .or(() -> step instanceof Step.AddLearner ? learnerLimits(facts) : Optional.empty());
+    }
+
+    /**
+     * Returns why members may have different limits of learners. Since etcd 3.6 each checks its own when it applies an
+     * added learner, so that their member lists would differ for good. The first learner is within any limit.
+     */
+    public Optional<Refusal> learnerLimits(ClusterFacts facts) {
+        boolean isLimited = facts.members().stream()
+                .flatMap(member -> member.answer().stream())
+                .anyMatch(answer -> answer.version().maxLearnersConfigurable());
+        return isLimited && !facts.learners().isEmpty()
+                ? limit.flatMap(required -> learnerLimits(facts, required))
+                : Optional.empty();
+    }
+
+    private Optional<Refusal> learnerLimits(ClusterFacts facts, LearnerLimit required) {
+        if (facts.learners().size() >= required.value()) {
+            return Optional.of(new Refusal(
+                    "learner-slot-free",
+                    "the cluster has " + Counted.of(facts.learners().size(), "learner", "learners")
+                            + ", the configured limit is " + required.value(),
+                    "Promote or remove one first, or set shape.maxLearners and restart all members (understudy cluster"
+                            + " roll); without configured machines, specify the limit with --max-learners"));
+        }
+        String others = facts.members().stream()
+                .filter(MemberFacts::hasStarted)
+                .flatMap(member -> otherLimit(member, required).stream())
+                .collect(joining(", "));
+        return others.isEmpty()
+                ? Optional.empty()
+                : Optional.of(new Refusal(
+                        "learner-limits-equal",
+                        "another learner needs the same --max-learners for all members, " + required.value() + "; "
+                                + others,
+                        "Restart the members with this limit (understudy cluster roll), and confirm it for members that"
+                                + " are not managed here with --max-learners " + required.value()));
+    }
+
+    private Optional<String> otherLimit(MemberFacts member, LearnerLimit required) {
+        Optional<String> found = machines.place(member.name()).flatMap(machines::maxLearners);
+        if (found.isEmpty()) {
+            return required.isConfirmed() ? Optional.empty() : Optional.of("that of " + member.name() + " is unknown");
+        }
+        return found.filter(value -> !value.equals(String.valueOf(required.value())))
+                .map(value -> member.name() + " has " + value);
     }
 
     private Optional<Refusal> moveFailure(Step step) {

@@ -126,6 +126,16 @@ public record ClusterSettings(
         }
     }
 
+    /** Returns the limit of learners with which members start, the same for all. */
+    public int maxLearners() {
+        return machines.stream()
+                .flatMap(machine -> machine.maxLearners().stream())
+                .filter(limit -> limit.matches("\\d{1,4}"))
+                .findFirst()
+                .map(Integer::parseInt)
+                .orElse(1);
+    }
+
     private static void requireConfigured(Set<String> readReplicas, List<MachineSettings> machines) {
         List<String> names = machines.stream().map(MachineSettings::name).toList();
         if (!names.containsAll(readReplicas)) {

@@ -48,6 +48,11 @@ public record Shape(
         new OddNumber().accept(voters);
     }
 
+    /** Returns the same shape with another limit of learners. */
+    public Shape withMaxLearners(int limit) {
+        return new Shape(voters, standbys, readReplicas, readReplicasAreStandbys, limit);
+    }
+
     /** Whether the learner on that machine may become a voter. */
     public boolean mayPromote(String machine) {
         return readReplicasAreStandbys || !readReplicas.contains(machine);

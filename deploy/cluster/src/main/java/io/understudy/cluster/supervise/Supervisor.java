@@ -89,6 +89,9 @@ final class Supervisor implements AutoCloseable {
     /** Time since which no member has responded. */
     private Optional<Instant> silentSince = Optional.empty();
 
+    /** Why a second learner is not added; empty if it may be. */
+    private Optional<String> unprovenLimit = Optional.empty();
+
     private Decision decided = new Decision.Waiting("start", "", "");
 
     /** @param whileActive receives each observation while this supervisor is active; must not take long */
@@ -288,7 +291,7 @@ final class Supervisor implements AutoCloseable {
 
     private Situation situation(ClusterFacts now, ClockTime at, List<Place> places) {
         history = history.after(now, at.steady(), places, limits, settings.pace());
-        Situation situation = new Situation(now, history, places, shape, limits);
+        Situation situation = new Situation(now, history, places, proven(now), limits);
         seen = Optional.of(situation);
         silentSince = Optional.empty();
         lookedAt = Optional.of(Instant.now());
@@ -296,6 +299,25 @@ final class Supervisor implements AutoCloseable {
             whileActive.accept(now);
         }
         return situation;
+    }
+
+    /** Returns the shape with the limit of learners that all members are known to have. */
+    private Shape proven(ClusterFacts now) {
+        int learners = now.learners().size();
+        if (learners == 0 || learners >= shape.maxLearners()) {
+            return shape;
+        }
+        Optional<String> unproven;
+        try {
+            unproven = work.learnerLimits(now).map(Refusal::toString);
+        } catch (RuntimeException e) {
+            unproven = Optional.of(String.valueOf(e.getMessage()));
+        }
+        if (!unproven.equals(unprovenLimit)) {
+            unproven.ifPresent(why -> LOG.atWarn().addKeyValue("cause", why).log("no second learner is added"));
+            unprovenLimit = unproven;
+        }
+        return unproven.isPresent() ? shape.withMaxLearners(1) : shape;
     }
 
     private boolean act(Decision.Change change, Situation situation, ClockTime at) throws InterruptedException {

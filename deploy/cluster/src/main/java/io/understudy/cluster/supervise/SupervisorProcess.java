@@ -55,6 +55,12 @@ public final class SupervisorProcess implements AutoCloseable {
      * @throws IOException the address can't be listened at; the message names it
      */
     public static SupervisorProcess start(ClusterSettings configured, Machines machines) throws IOException {
+        return start(configured, machines, false);
+    }
+
+    /** @param isLimitConfirmed whether members that are not visible here have the configured limit of learners */
+    public static SupervisorProcess start(ClusterSettings configured, Machines machines, boolean isLimitConfirmed)
+            throws IOException {
         EtcdSettings cluster = configured.cluster();
         SupervisorSettings settings = configured.supervisor();
         Deque<AutoCloseable> open = new ArrayDeque<>();
@@ -79,7 +85,10 @@ public final class SupervisorProcess implements AutoCloseable {
                     open,
                     new Supervisor(
                             observer,
-                            new StepWork(new EtcdMembership(observer, connections, metrics.registry()), bounded),
+                            new StepWork(
+                                    new EtcdMembership(observer, connections, metrics.registry()),
+                                    bounded,
+                                    new StepWork.LearnerLimit(configured.maxLearners(), isLimitConfirmed)),
                             bounded,
                             candidacy,
                             configured.shape(),
