@@ -133,6 +133,21 @@ final class FactsFixture {
                                 startedAt, Optional.empty(), member.process().servesPeers())));
     }
 
+    /** The same, with that storage version of all members. */
+    static ClusterFacts withStorage(ClusterFacts facts, String version) {
+        ClusterFacts now = facts;
+        for (MemberFacts member : facts.members()) {
+            now = changed(
+                    now,
+                    (int) member.id().value(),
+                    each -> member(
+                            (int) each.id().value(),
+                            each.role(),
+                            each.answer().map(answer -> answer.withStorage(new StorageStatus(version, "")))));
+        }
+        return now;
+    }
+
     /** The same, without a response of the member with that number. */
     static ClusterFacts withSilent(ClusterFacts facts, int number) {
         return changed(facts, number, member -> member(number, member.role(), Optional.empty()));

@@ -245,6 +245,30 @@ final class RunnerTest {
                 .isEmpty();
     }
 
+    /** After a roll with --program the configuration may still have the old one. */
+    @ParameterizedTest
+    @CsvSource({"3.7.0,3.6.16,true", "3.7.0,3.7.1,false", "3.6.0,3.6.16,false", "'',3.5.33,false"})
+    void aMemberIsNotStartedWithAProgramThatEndsInTheCluster(String cluster, String program, boolean isRefused) {
+        StepWork work = new StepWork(new Moves(), new NoMachines() {
+            @Override
+            public EtcdVersion programVersion(MemberSpec member) {
+                return EtcdVersion.parse(program);
+            }
+        });
+        ClusterFacts facts = FactsFixture.withStorage(facts(), cluster);
+        MemberSpec place = FactsFixture.place(2);
+
+        for (Step step : List.of(
+                new Step.Start(place),
+                new Step.Restart(place, TWO),
+                new Step.Join(FactsFixture.place(4), new MemberId(4)))) {
+            assertThat(work.obstacle(step, facts).map(Refusal::rule))
+                    .isEqualTo(isRefused ? Optional.of("program-current") : Optional.empty());
+        }
+        Step given = new Step.Restart(place, TWO, null, Optional.of(Path.of("new/etcd")), false);
+        assertThat(work.obstacle(given, facts)).isEmpty();
+    }
+
     /** Else it stays down after SIGTERM. */
     @Test
     void aMemberThatASignalFindsStoppingStartsAgain() throws Exception {

@@ -20,6 +20,7 @@ final class InventoryTest {
     private final Set<String> running = new HashSet<>(Set.of("one", "two"));
     private final List<String> run = new ArrayList<>();
     private Optional<String> programFailure = Optional.of("etcd: no such file");
+    private Optional<String> outdated = Optional.empty();
     private boolean broken = true;
     private Instant now = Instant.EPOCH;
 
@@ -62,6 +63,20 @@ final class InventoryTest {
         assertThat(run).as("no program of a member's own machine").hasSize(2);
     }
 
+    @Test
+    void theProgramOfAStoppedMemberIsComparedWithTheCluster() {
+        broken = false;
+        running.remove("two");
+        outdated = Optional.of("set machines.two.program");
+        Inventory inventory = inventory();
+
+        assertThat(inventory.places(List.of())).extracting(Place::outdated).containsExactly(Optional.empty(), outdated);
+        programFailure = Optional.empty();
+        assertThat(inventory.places(List.of(named("two"))))
+                .extracting(Place::answers)
+                .containsExactly(true, false);
+    }
+
     private Inventory inventory() {
         return new Inventory(
                 List.of(named("one"), named("two")),
@@ -70,6 +85,7 @@ final class InventoryTest {
                     run.add(member.name());
                     return programFailure;
                 },
+                member -> outdated,
                 member -> Optional.empty(),
                 () -> now);
     }

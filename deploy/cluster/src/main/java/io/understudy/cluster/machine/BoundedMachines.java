@@ -1,5 +1,6 @@
 package io.understudy.cluster.machine;
 
+import io.understudy.etcd.EtcdVersion;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -109,6 +110,11 @@ public final class BoundedMachines implements Machines, AutoCloseable {
     @Override
     public Optional<String> programFailure(MemberSpec member, UnaryOperator<MachineSettings> settings) {
         return read(member, "start of its program", () -> machines.programFailure(member, settings));
+    }
+
+    @Override
+    public EtcdVersion programVersion(MemberSpec member) {
+        return read(member, "start of its program", () -> machines.programVersion(member));
     }
 
     @Override

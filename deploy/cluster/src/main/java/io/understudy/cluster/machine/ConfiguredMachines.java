@@ -1,5 +1,6 @@
 package io.understudy.cluster.machine;
 
+import io.understudy.etcd.EtcdVersion;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.EnumMap;
@@ -85,6 +86,11 @@ public final class ConfiguredMachines implements Machines {
     @Override
     public Optional<String> programFailure(MemberSpec member, UnaryOperator<MachineSettings> settings) {
         return of(member).programFailure(member, settings);
+    }
+
+    @Override
+    public EtcdVersion programVersion(MemberSpec member) {
+        return of(member).programVersion(member);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.understudy.cluster.machine;
 
+import io.understudy.etcd.EtcdVersion;
 import io.understudy.local.binary.ProgramVersion;
 import io.understudy.local.process.Command;
 import io.understudy.local.process.CommandFailedException;
@@ -79,6 +80,16 @@ public final class LocalControl implements ProcessControl {
                     : Optional.of("'" + program + " --version' prints no version of etcd");
         } catch (CommandFailedException e) {
             return Optional.ofNullable(e.getMessage());
+        }
+    }
+
+    @Override
+    public EtcdVersion programVersion(MachineSettings machine) {
+        try {
+            return EtcdVersion.in(Command.of(List.of(program(machine).toString(), "--version"))
+                    .run(VERSION_DEADLINE));
+        } catch (CommandFailedException e) {
+            return EtcdVersion.UNKNOWN;
         }
     }
 

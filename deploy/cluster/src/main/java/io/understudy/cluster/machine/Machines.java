@@ -1,5 +1,6 @@
 package io.understudy.cluster.machine;
 
+import io.understudy.etcd.EtcdVersion;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -65,6 +66,11 @@ public interface Machines {
      */
     default Optional<String> programFailure(MemberSpec member, UnaryOperator<MachineSettings> settings) {
         return Optional.empty();
+    }
+
+    /** Returns the version of the member's configured program; unknown on another machine. */
+    default EtcdVersion programVersion(MemberSpec member) {
+        return EtcdVersion.UNKNOWN;
     }
 
     /** Returns the limit of learners of the member's process ({@code --max-learners}); empty if unknown. */

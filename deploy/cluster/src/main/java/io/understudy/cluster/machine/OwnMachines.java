@@ -1,5 +1,6 @@
 package io.understudy.cluster.machine;
 
+import io.understudy.etcd.EtcdVersion;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.LinkedHashMap;
@@ -113,6 +114,11 @@ public final class OwnMachines implements Machines {
     @Override
     public Optional<String> programFailure(MemberSpec member, UnaryOperator<MachineSettings> settings) {
         return control.programFailure(settings.apply(machine(member)));
+    }
+
+    @Override
+    public EtcdVersion programVersion(MemberSpec member) {
+        return control.programVersion(machine(member));
     }
 
     @Override

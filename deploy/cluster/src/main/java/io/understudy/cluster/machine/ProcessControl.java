@@ -1,5 +1,6 @@
 package io.understudy.cluster.machine;
 
+import io.understudy.etcd.EtcdVersion;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -21,6 +22,11 @@ interface ProcessControl {
     /** Returns why its program does not run; empty if it does, or if unknown. */
     default Optional<String> programFailure(MachineSettings machine) {
         return Optional.empty();
+    }
+
+    /** Returns the version of its program; unknown if it does not run, or is not visible here. */
+    default EtcdVersion programVersion(MachineSettings machine) {
+        return EtcdVersion.UNKNOWN;
     }
 
     /** Returns the last lines of its log. */

@@ -3,6 +3,7 @@ package io.understudy.cluster.observe;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.quorum.Quorum;
 import io.understudy.etcd.Alarm;
+import io.understudy.etcd.EtcdVersion;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
 import java.time.Instant;
@@ -11,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * The observed state of a cluster.
@@ -129,6 +131,19 @@ public record ClusterFacts(
                 .max(Comparator.comparing(
                                 (MemberFacts member) -> member.answer().orElseThrow(), MemberAnswer.BY_COMMITTED)
                         .thenComparing(MemberFacts::isVoter));
+    }
+
+    /**
+     * Returns the cluster version, by the storage version of the leader, or else of any member. Earlier releases end in
+     * this cluster. Unknown before 3.6.
+     */
+    public EtcdVersion clusterVersion() {
+        return Stream.concat(leader().stream(), members.stream())
+                .flatMap(member -> member.answer().stream())
+                .map(answer -> EtcdVersion.parse(answer.storage().version()))
+                .filter(version -> !version.equals(EtcdVersion.UNKNOWN))
+                .findFirst()
+                .orElse(EtcdVersion.UNKNOWN);
     }
 
     /** Returns the reported alarms. */

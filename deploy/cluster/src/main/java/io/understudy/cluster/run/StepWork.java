@@ -14,6 +14,7 @@ import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.plan.Refusal;
 import io.understudy.cluster.plan.Step;
+import io.understudy.etcd.EtcdVersion;
 import io.understudy.vocabulary.Counted;
 import io.understudy.vocabulary.MemberId;
 import java.net.URI;
@@ -123,6 +124,7 @@ public final class StepWork {
     /** Returns why the step cannot be taken on its machine. */
     public Optional<Refusal> obstacle(Step step, ClusterFacts facts) {
         return programFailure(step)
+                .or(() -> outdated(step, facts))
                 .or(() -> moveFailure(step))
                 .or(() -> foreignData(step, facts))
                 .or(() -> step instanceof Step.AddLearner ? learnerLimits(facts) : Optional.empty());
@@ -199,6 +201,30 @@ public final class StepWork {
                 ? machines.programFailure(join.member(), UnaryOperator.identity())
                         .map(why -> programRuns(join.member(), "start", why, false))
                 : Optional.empty();
+    }
+
+    /** Returns why the configured program would end, if the step starts a member with it. */
+    private Optional<Refusal> outdated(Step step, ClusterFacts facts) {
+        boolean isConfigured = step instanceof Step.Start
+                || step instanceof Step.Join
+                || (step instanceof Step.Restart restart && restart.program().isEmpty());
+        return (step instanceof Step.Migrate migrate
+                        ? Optional.of(migrate.to())
+                        : step.place().filter(unused -> isConfigured))
+                .flatMap(place -> outdated(place, facts));
+    }
+
+    /** Returns why a member could not start with its configured program: etcd ends in a cluster of a later version. */
+    public Optional<Refusal> outdated(MemberSpec place, ClusterFacts facts) {
+        EtcdVersion cluster = facts.clusterVersion();
+        EtcdVersion program = cluster.equals(EtcdVersion.UNKNOWN) ? cluster : machines.programVersion(place);
+        return program.equals(EtcdVersion.UNKNOWN) || program.atLeast(cluster.major(), cluster.minor(), 0)
+                ? Optional.empty()
+                : Optional.of(new Refusal(
+                        "program-current",
+                        "the configured program of " + place.name() + " is etcd " + program
+                                + ", the cluster has version " + cluster,
+                        "Set machines." + place.name() + ".program to the program of the other members"));
     }
 
     private static Refusal programRuns(MemberSpec member, String what, String why, boolean isByFlag) {

@@ -30,25 +30,33 @@ final class Inventory {
     private final List<MemberSpec> machines;
     private final Function<MemberSpec, Optional<Boolean>> isRunning;
     private final Function<MemberSpec, Optional<String>> programFailure;
+    private final Function<MemberSpec, Optional<String>> outdated;
     private final Function<MemberSpec, Optional<DataOwner>> owner;
     private final InstantSource clock;
     private final Map<String, Instant> failedAt = new HashMap<>();
     private final Map<String, Instant> programRanAt = new HashMap<>();
+    private final Map<String, Checked> checked = new HashMap<>();
+
+    /** A program of a stopped member. */
+    private record Checked(Instant at, Optional<String> outdated) {}
 
     /**
      * @param isRunning may throw, and take a while
      * @param programFailure why no member could start; may throw, and take a while
+     * @param outdated why the program would end in this cluster; may throw, and take a while
      * @param owner of the data; may throw, and take a while
      */
     Inventory(
             List<MemberSpec> machines,
             Function<MemberSpec, Optional<Boolean>> isRunning,
             Function<MemberSpec, Optional<String>> programFailure,
+            Function<MemberSpec, Optional<String>> outdated,
             Function<MemberSpec, Optional<DataOwner>> owner,
             InstantSource clock) {
         this.machines = List.copyOf(machines);
         this.isRunning = isRunning;
         this.programFailure = programFailure;
+        this.outdated = outdated;
         this.owner = owner;
         this.clock = clock;
     }
@@ -67,7 +75,7 @@ final class Inventory {
         try {
             Optional<Boolean> running = isRunning.apply(place);
             if (isFree && running.equals(Optional.of(false)) && !isRecent(programRanAt, place)) {
-                programFailure.apply(place).ifPresent(why -> {
+                programFailure.apply(place).or(() -> outdated.apply(place)).ifPresent(why -> {
                     throw new IllegalStateException(why);
                 });
                 programRanAt.put(place.name(), clock.instant());
@@ -76,7 +84,12 @@ final class Inventory {
                 LOG.atInfo().addKeyValue("machine", place.name()).log("machine usable again");
             }
             boolean isUnlisted = isFree && running.orElse(false);
-            return new Place(place, running, true, isUnlisted ? owner.apply(place) : Optional.empty());
+            return new Place(
+                    place,
+                    running,
+                    true,
+                    isUnlisted ? owner.apply(place) : Optional.empty(),
+                    isFree || !running.equals(Optional.of(false)) ? Optional.empty() : outdated(place));
         } catch (MachineBusyException e) {
             return Place.mute(place);
         } catch (RuntimeException e) {
@@ -88,6 +101,15 @@ final class Inventory {
             }
             return Place.mute(place);
         }
+    }
+
+    private Optional<String> outdated(MemberSpec place) {
+        Checked last = checked.get(place.name());
+        if (last == null || last.at().plus(IN_PEACE).isBefore(clock.instant())) {
+            last = new Checked(clock.instant(), outdated.apply(place));
+            checked.put(place.name(), last);
+        }
+        return last.outdated();
     }
 
     private boolean isRecent(Map<String, Instant> times, MemberSpec place) {

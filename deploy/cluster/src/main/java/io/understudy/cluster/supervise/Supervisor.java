@@ -112,6 +112,8 @@ final class Supervisor implements AutoCloseable {
                 machines.places(),
                 machines::isRunning,
                 place -> machines.programFailure(place, UnaryOperator.identity()),
+                place ->
+                        seen.flatMap(last -> work.outdated(place, last.facts())).map(Refusal::toString),
                 machines::owner,
                 clock);
         this.candidacy = candidacy;

@@ -111,6 +111,16 @@ final class RulesTest {
         assertThat(cluster.changes()).isEmpty();
     }
 
+    /** After a roll with --program: the member would end, and be removed for it. */
+    @Test
+    void aDeadVoterWithAnOutdatedProgramIsNeitherStartedNorRemoved() {
+        Simulated cluster = settled(new Shape(3, 0, Set.of(), false, 1), 4, 3);
+        cluster.outdate(2);
+        cluster.run(300);
+        assertThat(cluster.changes()).isEmpty();
+        assertThat(cluster.last().action()).isEqualTo("neither started nor removed: set its program");
+    }
+
     @Test
     void withoutAStandbyADeadVotersProcessIsStarted() {
         Simulated cluster = settled(new Shape(3, 0, Set.of(), false, 1), 3, 3);

@@ -51,6 +51,7 @@ final class Simulated {
     private final Map<String, MemberId> processes = new HashMap<>();
     private final Set<String> broken = new HashSet<>();
     private final Set<String> crippled = new HashSet<>();
+    private final Set<String> outdated = new HashSet<>();
     private final Set<String> hidden = new HashSet<>();
     private final Set<String> stalled = new HashSet<>();
     private final Map<MemberId, Member> members = new HashMap<>();
@@ -122,6 +123,12 @@ final class Simulated {
     void breakDown(int machine) {
         kill(machine);
         broken.add(name(machine));
+    }
+
+    /** Its process ends, and the configured program would end in this cluster. */
+    void outdate(int machine) {
+        breakDown(machine);
+        outdated.add(name(machine));
     }
 
     /** Nothing starts there without an operator, and there is none; whether a process runs is unknown. */
@@ -289,7 +296,9 @@ final class Simulated {
                                 spec(name),
                                 manual.contains(name) ? Optional.empty() : Optional.of(processes.containsKey(name)),
                                 true,
-                                owner(name)))
+                                owner(name),
+                                Optional.of("set its program")
+                                        .filter(why -> outdated.contains(name) && !processes.containsKey(name))))
                 .toList();
         history = history.after(facts, now, places, limits, TICK);
         situation = new Situation(facts, history, places, shape, limits);

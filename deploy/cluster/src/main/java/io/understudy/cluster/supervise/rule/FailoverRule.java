@@ -100,6 +100,10 @@ final class FailoverRule {
     }
 
     private static Decision withoutStandby(Situation situation, MemberFacts dead, String observed) {
+        Optional<String> outdated = situation.placeOf(dead).flatMap(Place::outdated);
+        if (outdated.isPresent()) {
+            return new Decision.Waiting(NAME, observed, "neither started nor removed: " + outdated.get());
+        }
         Optional<Decision> restart = situation
                 .placeOf(dead)
                 .filter(place -> place.isNamesake(dead))

@@ -24,6 +24,12 @@ final class JoinRule {
     }
 
     private static Decision bringUp(Situation situation, MemberFacts learner, Place place) {
+        if (place.outdated().isPresent()) {
+            return new Decision.Waiting(
+                    NAME,
+                    learner.label() + " has not started",
+                    "it is not started: " + place.outdated().get());
+        }
         boolean late = History.lasted(
                 Optional.of(situation.seen(learner).first()), situation.limits().joinDeadline(), situation.now());
         if (late) {

@@ -12,17 +12,23 @@ import java.util.Optional;
  * @param running whether its process runs; empty if this machine cannot see it
  * @param answers whether its state could be read and its program runs; otherwise starts are impossible
  * @param owner of its data, if a process runs without a listed member and the data are readable
+ * @param outdated why its stopped member could not start with the configured program; empty if it could
  */
-public record Place(MemberSpec spec, Optional<Boolean> running, boolean answers, Optional<DataOwner> owner) {
+public record Place(
+        MemberSpec spec,
+        Optional<Boolean> running,
+        boolean answers,
+        Optional<DataOwner> owner,
+        Optional<String> outdated) {
 
     /** A place with a state that could be read. */
     public Place(MemberSpec spec, Optional<Boolean> running) {
-        this(spec, running, true, Optional.empty());
+        this(spec, running, true, Optional.empty(), Optional.empty());
     }
 
     /** A place with a state that could not be read. */
     public static Place mute(MemberSpec spec) {
-        return new Place(spec, Optional.empty(), false, Optional.empty());
+        return new Place(spec, Optional.empty(), false, Optional.empty(), Optional.empty());
     }
 
     public String name() {

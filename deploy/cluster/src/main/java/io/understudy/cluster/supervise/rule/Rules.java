@@ -59,9 +59,9 @@ public final class Rules {
         return rules.stream().flatMap(rule -> rule.apply(situation).stream()).findFirst();
     }
 
-    /** Whether a process is known to have ended, and was not started since then. */
+    /** Whether a process is known to have ended, may run, and was not started since then. */
     public static boolean isStartable(Place place, History history, Instant since) {
-        return place.isKnownToBeDown() && !RestartRule.wasTried(history, place, since);
+        return place.isKnownToBeDown() && place.outdated().isEmpty() && !RestartRule.wasTried(history, place, since);
     }
 
     /** Returns a change that an inactive supervisor makes, if any. */
