@@ -121,8 +121,9 @@ public record Roll(
     private Step restart(ClusterFacts facts, MemberFacts member, Predicate<Step> isDone) {
         MemberSpec spec = spec(member);
         EtcdVersion running = UpgradeRules.running(member);
-        boolean isUnknown = version != null && running.equals(EtcdVersion.UNKNOWN);
-        if (isUnpublished(member, isDone) || (isUnknown && !UpgradeRules.isReached(facts, version))) {
+        boolean mayBeEarlier =
+                version != null && running.equals(EtcdVersion.UNKNOWN) && !UpgradeRules.isReached(facts, version);
+        if (mayBeEarlier || isUnpublished(member, isDone)) {
             return new Step.Restart(spec, member.id());
         }
         Step snapshot = new Step.Restart(spec, member.id(), null, Optional.empty(), true);

@@ -58,7 +58,11 @@ public final class SupervisorProcess implements AutoCloseable {
         return start(configured, machines, false);
     }
 
-    /** @param isLimitConfirmed whether members that are not visible here have the configured limit of learners */
+    /**
+     * Starts everything, or nothing.
+     *
+     * @param isLimitConfirmed whether members that are not visible here have the configured limit of learners
+     */
     public static SupervisorProcess start(ClusterSettings configured, Machines machines, boolean isLimitConfirmed)
             throws IOException {
         EtcdSettings cluster = configured.cluster();
