@@ -24,7 +24,6 @@ import org.jspecify.annotations.Nullable;
 final class ForwardedWatch extends StreamWatcher implements StreamTaker {
 
     private final StreamedRequests requests = new StreamedRequests(() -> {});
-    private final Runnable taken;
     private @Nullable StreamedCall call;
     /** Revision after which a watch without a start begins. The member may lag behind the client's last answer. */
     private long after;
@@ -35,10 +34,8 @@ final class ForwardedWatch extends StreamWatcher implements StreamTaker {
 
     private boolean over;
 
-    /** @param taken runs once the client's request was answered */
-    ForwardedWatch(WatchStream stream, long id, KeyRange range, Runnable taken) {
+    ForwardedWatch(WatchStream stream, long id, KeyRange range) {
         super(stream, id, range);
-        this.taken = taken;
     }
 
     /** @param known the greatest revision answered on the connection */
@@ -113,8 +110,8 @@ final class ForwardedWatch extends StreamWatcher implements StreamTaker {
         // A refusal, or the answer to a progress request, which etcd gives for all watchers of a stream.
         boolean keepsId = ofStream && (isOver || stream().isAlone());
         stream().pass(keepsId ? response : response.toBuilder().setWatchId(id()).build());
-        if (answers) {
-            taken.run();
+        if (answers || isOver) {
+            stream().answered(this);
         }
     }
 
@@ -124,13 +121,21 @@ final class ForwardedWatch extends StreamWatcher implements StreamTaker {
             return;
         }
         if (created || why == null || why.code() == Status.Code.UNAVAILABLE) {
-            stream().end(why == null ? ApiException.stopped() : why);
+            stream().end(why == null ? ApiException.stopped() : withoutLeader(why));
         } else {
             stream().remove(id());
             stop();
             stream().refuse(why.text());
-            taken.run();
+            stream().answered(this);
         }
+    }
+
+    /**
+     * clientv3 closes all watchers of a stream that ends for want of a leader. The source's watch never requires one;
+     * {@link WatchLoop} ends streams that do.
+     */
+    private static ApiException withoutLeader(ApiException why) {
+        return why.text().equals(ApiException.noLeader().text()) ? ApiException.timedOut() : why;
     }
 
     @Override

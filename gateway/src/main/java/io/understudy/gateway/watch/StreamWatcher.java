@@ -81,7 +81,7 @@ abstract class StreamWatcher implements Rechecks.Listener {
     void cancel(String reason) {
         stream.remove(id);
         stop();
-        stream.send(WatchControl.revoked(stream.newestKnown(), id, reason));
+        stream.cancelled(this, reason);
     }
 
     void stop() {

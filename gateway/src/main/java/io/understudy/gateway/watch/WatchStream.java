@@ -62,6 +62,11 @@ public final class WatchStream {
     private long nextId;
     private @Nullable ScheduledFuture<?> ticker;
     private @Nullable Runnable waiting;
+    /** Sent to the source and not yet answered. Later creations wait for it, since answers have the order of requests. */
+    private @Nullable ForwardedWatch creating;
+    /** The client's last request, if it waits. */
+    private @Nullable Runnable heldRequest;
+
     private boolean flushPending;
     private boolean parked;
     private boolean over;
@@ -78,6 +83,10 @@ public final class WatchStream {
      * request.
      */
     public void receive(WatchRequest request, Runnable taken) {
+        if (creating != null && request.hasCreateRequest()) {
+            heldRequest = () -> receive(request, taken);
+            return;
+        }
         switch (request.getRequestUnionCase()) {
             case CREATE_REQUEST -> create(request.getCreateRequest(), taken);
             case CANCEL_REQUEST -> {
@@ -247,8 +256,7 @@ public final class WatchStream {
                 refuse("understudy: too many watchers on the stream; allowed: " + most
                         + " (watches.maxWatchersPerStream)");
             } else if (forwarding != null) {
-                forward(chosen == 0 ? freeId() : chosen, request, range, forwarding, taken);
-                return;
+                forward(chosen == 0 ? freeId() : chosen, request, range, forwarding);
             } else {
                 String refusal = refusal(range);
                 if (refusal == null) {
@@ -267,13 +275,29 @@ public final class WatchStream {
                 : "understudy: watch range exceeds the keys of this gateway (range.prefix)";
     }
 
-    private void forward(
-            long id, WatchCreateRequest request, KeyRange range, WatchForwarding forwarding, Runnable taken) {
-        ForwardedWatch forwarded = new ForwardedWatch(this, id, range, taken);
+    private void forward(long id, WatchCreateRequest request, KeyRange range, WatchForwarding forwarding) {
+        ForwardedWatch forwarded = new ForwardedWatch(this, id, range);
         watchers.put(id, forwarded);
+        creating = forwarded;
         // In this order: the source may end it at once.
         forwarded.recheck();
         forwarded.begin(request, forwarding, caller.session().lastRevision());
+    }
+
+    /** The client's request for that watcher is answered. */
+    void answered(StreamWatcher watcher) {
+        if (creating == watcher) {
+            creating = null;
+            takeHeld();
+        }
+    }
+
+    private void takeHeld() {
+        Runnable request = heldRequest;
+        heldRequest = null;
+        if (request != null && !over) {
+            request.run();
+        }
     }
 
     private long freeId() {
@@ -315,8 +339,22 @@ public final class WatchStream {
         StreamWatcher watcher = watchers.remove(id);
         if (watcher != null) {
             watcher.stop();
+            if (watcher == creating) {
+                send(WatchControl.created(newestKnown(), id));
+            }
             send(WatchControl.canceled(newestKnown(), id));
+            answered(watcher);
         }
+    }
+
+    /** Reports a watcher that was cancelled for a reason. */
+    void cancelled(StreamWatcher watcher, String reason) {
+        if (watcher == creating) {
+            refuse(reason);
+        } else {
+            send(WatchControl.revoked(newestKnown(), watcher.id(), reason));
+        }
+        answered(watcher);
     }
 
     /** A revision for responses without events, never lower than one that the client has seen. */

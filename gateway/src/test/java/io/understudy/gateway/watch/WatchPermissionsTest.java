@@ -7,6 +7,7 @@ import com.google.protobuf.ByteString;
 import com.google.protobuf.InvalidProtocolBufferException;
 import io.etcd.jetcd.api.Event;
 import io.etcd.jetcd.api.ResponseHeader;
+import io.etcd.jetcd.api.WatchCancelRequest;
 import io.etcd.jetcd.api.WatchCreateRequest;
 import io.etcd.jetcd.api.WatchProgressRequest;
 import io.etcd.jetcd.api.WatchRequest;
@@ -21,6 +22,7 @@ import io.understudy.gateway.caller.Freshness;
 import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.caller.Session;
+import io.understudy.gateway.caller.StreamTaker;
 import io.understudy.gateway.caller.StreamedCall;
 import io.understudy.gateway.hub.EventBatch;
 import io.understudy.gateway.hub.HubSettings;
@@ -235,6 +237,62 @@ final class WatchPermissionsTest {
                         atRevision(11).addEvents(put(10)).addEvents(put(11)).build());
     }
 
+    /** As clientv3 reads it, "no leader" closes all watchers of the stream. */
+    @Test
+    void aForwardedWatchThatReachesNoMemberEndsTheStreamForARetry() throws Exception {
+        log.begin(5);
+        source = (caller, calls, requests, taker) -> {
+            taker.end(ApiException.noLeader());
+            return new Ended();
+        };
+        Client client = new Client();
+        client.watch(ELSEWHERE);
+        assertThat(client.ended).extracting(ApiException::text).containsExactly("etcdserver: request timed out");
+        assertThat(client.ended.get(0).code()).isEqualTo(Status.Code.UNAVAILABLE);
+    }
+
+    @Test
+    void requestsAfterAForwardedCreationAreReadBeforeItsAnswer_creationsInOrder() throws Exception {
+        log.begin(5);
+        List<StreamTaker> takers = new CopyOnWriteArrayList<>();
+        source = (caller, calls, requests, taker) -> {
+            takers.add(taker);
+            return new Ended();
+        };
+        Client client = new Client();
+        client.watch();
+        client.watch(ELSEWHERE);
+        assertThat(client.taken).hasValue(2);
+
+        client.requestProgress();
+        assertThat(client.taken).hasValue(3);
+        client.cancel(0);
+        assertThat(client.received).extracting(WatchControl::canceled).contains(true);
+        client.watch();
+        assertThat(client.taken).hasValue(4);
+        assertThat(client.received).extracting(WatchControl::created).containsOnlyOnce(true);
+
+        var unused = onLoop(() -> {
+            takers.get(0).take(atRevision(5).setCreated(true).build().toByteArray());
+            return true;
+        });
+        assertThat(client.taken).hasValue(5);
+        assertThat(client.received).last().isEqualTo(WatchControl.created(5, 2));
+    }
+
+    @Test
+    void aForwardedWatchCanceledBeforeItsAnswerIsAnsweredAsCreated() throws Exception {
+        log.begin(5);
+        source = (caller, calls, requests, taker) -> new Ended();
+        Client client = new Client();
+        client.watch(ELSEWHERE);
+        client.watch();
+        client.cancel(0);
+        assertThat(client.received)
+                .containsExactly(
+                        WatchControl.created(5, 0), WatchControl.canceled(5, 0), WatchControl.created(5, 1));
+    }
+
     private static WatchResponse.Builder atRevision(long revision) {
         return WatchResponse.newBuilder().setHeader(ResponseHeader.newBuilder().setRevision(revision));
     }
@@ -275,6 +333,10 @@ final class WatchPermissionsTest {
         private final List<WatchControl> received = new CopyOnWriteArrayList<>();
         private final List<WatchResponse> forwarded = new CopyOnWriteArrayList<>();
         private final Session session = new Session();
+        private final List<ApiException> ended = new CopyOnWriteArrayList<>();
+        /** Number of requests after which the next one is read. */
+        private final AtomicInteger taken = new AtomicInteger();
+
         private volatile Runnable whenEvents = () -> {};
         private final WatchStream stream = onLoop(() -> watches.open(
                 this,
@@ -302,7 +364,18 @@ final class WatchPermissionsTest {
                                 .setCreateRequest(
                                         WatchCreateRequest.newBuilder().setKey(key))
                                 .build(),
-                        () -> {});
+                        taken::incrementAndGet);
+                return true;
+            });
+        }
+
+        void cancel(long id) throws Exception {
+            var unused = onLoop(() -> {
+                stream.receive(
+                        WatchRequest.newBuilder()
+                                .setCancelRequest(WatchCancelRequest.newBuilder().setWatchId(id))
+                                .build(),
+                        taken::incrementAndGet);
                 return true;
             });
         }
@@ -313,7 +386,7 @@ final class WatchPermissionsTest {
                         WatchRequest.newBuilder()
                                 .setProgressRequest(WatchProgressRequest.getDefaultInstance())
                                 .build(),
-                        () -> {});
+                        taken::incrementAndGet);
                 return true;
             });
         }
@@ -349,7 +422,7 @@ final class WatchPermissionsTest {
 
         @Override
         public void end(ApiException why) {
-            // It would miss what it waits for.
+            ended.add(why);
         }
     }
 }
