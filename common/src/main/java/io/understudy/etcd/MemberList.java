@@ -1,5 +1,6 @@
 package io.understudy.etcd;
 
+import io.etcd.jetcd.api.Member;
 import io.etcd.jetcd.api.MemberListResponse;
 import io.understudy.vocabulary.MemberId;
 import java.net.URI;
@@ -18,9 +19,10 @@ record MemberList(List<Entry> entries) {
      * One member.
      *
      * @param name empty until it has started
+     * @param role a gateway may list gateways, which have no peer URLs
      * @param clientUrls its client URLs that are endpoints; others, such as Unix sockets, are left out
      */
-    record Entry(MemberId id, String name, boolean learner, List<Endpoint> clientUrls) {}
+    record Entry(MemberId id, String name, Role role, List<Endpoint> clientUrls) {}
 
     /**
      * Reads an answer.
@@ -32,7 +34,7 @@ record MemberList(List<Entry> entries) {
                 .map(member -> new Entry(
                         new MemberId(member.getID()),
                         member.getName(),
-                        member.getIsLearner(),
+                        role(member),
                         member.getClientURLsList().stream()
                                 .flatMap(url -> endpoint(url).stream())
                                 .filter(endpoint -> endpoint.tls() || !encrypted)
@@ -42,6 +44,10 @@ record MemberList(List<Entry> entries) {
 
     Stream<Endpoint> endpoints() {
         return entries.stream().flatMap(entry -> entry.clientUrls().stream());
+    }
+
+    private static Role role(Member member) {
+        return member.getIsLearner() ? Role.LEARNER : member.getPeerURLsCount() == 0 ? Role.GATEWAY : Role.VOTER;
     }
 
     private static Optional<Endpoint> endpoint(String url) {

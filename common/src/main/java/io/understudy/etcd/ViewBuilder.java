@@ -69,8 +69,10 @@ record ViewBuilder(
         return Optional.empty();
     }
 
+    /** Without gateways, which are known by their own answers. */
     private List<Member> listed(MemberList known) {
         return known.entries().stream()
+                .filter(entry -> entry.role() != Role.GATEWAY)
                 .map(entry -> {
                     List<Member.Address> addresses = new ArrayList<>();
                     if (discovery == MemberDiscovery.MEMBERS) {
@@ -79,7 +81,7 @@ record ViewBuilder(
                                 .forEach(url -> addresses.add(address(url, isExclusive(known, url))));
                     }
                     aliases(entry.id(), addresses);
-                    return member(entry.id(), entry.name(), entry.learner() ? Role.LEARNER : Role.VOTER, addresses);
+                    return member(entry.id(), entry.name(), entry.role(), addresses);
                 })
                 .toList();
     }

@@ -2,6 +2,7 @@ package io.understudy.etcd;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.etcd.jetcd.api.MemberListResponse;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
 import io.understudy.vocabulary.Revision;
@@ -227,6 +228,20 @@ final class ViewBuilderTest {
     }
 
     @Test
+    void gatewaysThatAGatewayListsAreProbedButNoVoters() {
+        MemberList list = MemberList.of(
+                MemberListResponse.newBuilder()
+                        .addMembers(
+                                io.etcd.jetcd.api.Member.newBuilder().setID(1).addClientURLs("http://a:2379"))
+                        .build(),
+                false);
+        assertThat(ViewBuilder.endpoints(List.of(B), MemberDiscovery.MEMBERS, list))
+                .containsExactly(B, A);
+        answers(B, OURS, TWO, TWO, 2);
+        assertThat(build(List.of(B), list).members(Role.VOTER)).isEmpty();
+    }
+
+    @Test
     void theVersionIsTheOldestOfTheVotersThatEverAnswered() {
         Member unknown = Views.member(ONE, Role.VOTER, "unknown");
         Member learner = Views.member(ONE, Role.LEARNER, "3.5.33");
@@ -263,10 +278,10 @@ final class ViewBuilderTest {
     }
 
     private static MemberList.Entry entry(MemberId id, Endpoint... urls) {
-        return new MemberList.Entry(id, "n" + id, false, List.of(urls));
+        return new MemberList.Entry(id, "n" + id, Role.VOTER, List.of(urls));
     }
 
     private static MemberList.Entry learnerEntry(MemberId id, Endpoint... urls) {
-        return new MemberList.Entry(id, "n" + id, true, List.of(urls));
+        return new MemberList.Entry(id, "n" + id, Role.LEARNER, List.of(urls));
     }
 }

@@ -198,7 +198,7 @@ final class KafkaFedGatewayTest {
         assertThat(members).singleElement().satisfies(self -> {
             assertThat(self.getName()).isEqualTo("edge");
             assertThat(new MemberId(self.getID())).isEqualTo(fixture.gateway.memberId());
-            assertThat(self.getIsLearner()).isTrue();
+            assertThat(self.getIsLearner()).isFalse();
         });
         var status = MaintenanceGrpc.newBlockingStub(fixture.channel())
                 .withDeadlineAfter(SOON.toSeconds(), TimeUnit.SECONDS)

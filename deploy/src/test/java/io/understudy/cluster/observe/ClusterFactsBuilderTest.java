@@ -26,8 +26,14 @@ final class ClusterFactsBuilderTest {
     private static final long CLUSTER = 7;
     private static final Endpoint GATEWAY = Endpoint.of(URI.create("http://127.0.0.1:1"));
     private static final Endpoint MEMBER = Endpoint.of(URI.create("http://127.0.0.1:2"));
-    private static final Member VOTER =
-            Member.newBuilder().setID(1).setName("voter-1").build();
+    private static final String PEER_URL = "http://127.0.0.1:3";
+    private static final Member VOTER = Member.newBuilder()
+            .setID(1)
+            .setName("voter-1")
+            .addPeerURLs(PEER_URL)
+            .build();
+    private static final Member LISTED =
+            Member.newBuilder().setID(9).setName("gateway").build();
     private static final Member LEARNER =
             Member.newBuilder().setID(9).setName("gateway").setIsLearner(true).build();
 
@@ -35,13 +41,16 @@ final class ClusterFactsBuilderTest {
     void gatewaysThatAGatewayListsAreNoMembers() {
         ClusterFacts facts = facts(
                 List.of(reply(GATEWAY, 9, "3.5.30-understudy"), reply(MEMBER, 1, "3.5.30")),
-                listing(GATEWAY, LEARNER),
+                listing(GATEWAY, LISTED),
                 listing(MEMBER, VOTER));
         assertThat(facts.voters()).extracting(MemberFacts::name).containsExactly("voter-1");
         assertThat(facts.isConfirmed()).isTrue();
-        assertThatThrownBy(() -> facts(List.of(reply(GATEWAY, 9, "3.5.30-understudy")), listing(GATEWAY, LEARNER)))
-                .isInstanceOf(UnobservableException.class)
-                .hasMessage("no endpoint returned the member list: http://127.0.0.1:1: responds without a member list");
+        for (Member gateway : List.of(LISTED, LEARNER)) {
+            assertThatThrownBy(() -> facts(List.of(reply(GATEWAY, 9, "3.5.30-understudy")), listing(GATEWAY, gateway)))
+                    .isInstanceOf(UnobservableException.class)
+                    .hasMessage(
+                            "no endpoint returned the member list: http://127.0.0.1:1: responds without a member list");
+        }
     }
 
     @Test
@@ -64,7 +73,11 @@ final class ClusterFactsBuilderTest {
                 .map(port -> Endpoint.of(URI.create("http://127.0.0.1:" + port)))
                 .toList();
         List<Member> three = Stream.of(1, 2, 3)
-                .map(id -> Member.newBuilder().setID(id).setName("m" + id).build())
+                .map(id -> Member.newBuilder()
+                        .setID(id)
+                        .setName("m" + id)
+                        .addPeerURLs(PEER_URL)
+                        .build())
                 .toList();
         List<Member> four = Stream.concat(three.stream(), Stream.of(LEARNER)).toList();
         List<ProbeReply> replies = Stream.of(0, 1, 2)
@@ -100,6 +113,7 @@ final class ClusterFactsBuilderTest {
                 .map(id -> Member.newBuilder()
                         .setID(id)
                         .setName("m" + id)
+                        .addPeerURLs(PEER_URL)
                         .addClientURLs((id == 1 ? MEMBER : GATEWAY).uri().toString())
                         .build())
                 .toList();

@@ -142,7 +142,8 @@ public final class MemberAnswers {
     }
 
     /**
-     * Returns the gateways.
+     * Returns the gateways, as voting members: clientv3 drops the endpoints of learners when it reads the list. Unlike
+     * etcd's members, they have no peer URLs.
      *
      * @param known as for {@link #status}
      * @throws ApiException while the source is unknown
@@ -154,8 +155,7 @@ public final class MemberAnswers {
         all.forEach((gateway, at) -> list.addMembers(Member.newBuilder()
                 .setID(ids.apply(gateway).value())
                 .setName(gateway)
-                .addAllClientURLs(at.urls().stream().map(URI::toString).toList())
-                .setIsLearner(true)));
+                .addAllClientURLs(at.urls().stream().map(URI::toString).toList())));
         return list.build();
     }
 

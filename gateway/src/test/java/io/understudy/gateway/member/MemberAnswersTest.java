@@ -114,6 +114,7 @@ final class MemberAnswersTest {
         assertThat(answers.versions()).isEmpty();
     }
 
+    /** clientv3 keeps the endpoints of members that are no learners only. */
     @Test
     void gatewaysAreThisOneAndTheNamedOnesEachByItsId() throws ApiException {
         MemberSettings settings = new MemberSettings(
@@ -124,7 +125,7 @@ final class MemberAnswersTest {
         assertThat(list.getMembersList())
                 .extracting(member -> member.getName() + " " + member.getID() + " " + member.getClientURLsList() + " "
                         + member.getIsLearner())
-                .containsExactly("a 1 [http://a:2379] true", "bb 2 [http://b:2379] true");
+                .containsExactly("a 1 [http://a:2379] false", "bb 2 [http://b:2379] false");
     }
 
     @Test

@@ -92,9 +92,9 @@ record Listing(Endpoint from, ClusterId cluster, List<Member> members, long raft
                 .filter(endpoint -> endpoint.tls() == encrypted);
     }
 
-    /** Whether it may be a cluster's list: a gateway may list gateways as learners. */
+    /** Whether it may be a cluster's list: a gateway may list gateways, which have no peer URLs. */
     boolean hasVoter() {
-        return members.stream().anyMatch(member -> !member.getIsLearner());
+        return members.stream().anyMatch(member -> !member.getIsLearner() && member.getPeerURLsCount() > 0);
     }
 
     Stream<URI> peerUrls() {
