@@ -148,7 +148,7 @@ public final class Gateway implements AutoCloseable {
                 settings.range(),
                 headers,
                 permissions,
-                new Watches.Source(source::cluster, reads::unconfirmed, writer::requestProgress),
+                new Watches.Source(source::cluster, this::unwatched, writer::requestProgress),
                 forwardsWatches(settings) ? source.forwarding()::watch : null,
                 settings.limits().maxRequestBytes(),
                 registry);
@@ -487,7 +487,23 @@ public final class Gateway implements AutoCloseable {
     }
 
     private boolean isLeaderLost() {
-        return watches.isLeaderLost();
+        return reads.unconfirmed().compareTo(settings.watches().noLeaderTimeout()) >= 0;
+    }
+
+    /**
+     * Time for which watches may lack commits: without confirmed revisions, or with a feed that has been silent or behind
+     * them for longer than it needs to switch to another member.
+     */
+    private Duration unwatched() {
+        Duration unconfirmed = reads.unconfirmed();
+        if (settings.source() instanceof SourceSettings.Kafka) {
+            return unconfirmed;
+        }
+        Duration behind = reads.behind(replica.log().head());
+        Duration silence = writer.silence();
+        Duration late = (behind.compareTo(silence) > 0 ? behind : silence)
+                .minus(settings.feed().stallTimeout());
+        return late.compareTo(unconfirmed) > 0 ? late : unconfirmed;
     }
 
     private long lagRevisions() {

@@ -12,6 +12,9 @@ import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.stub.MetadataUtils;
+import io.understudy.feed.Feed;
+import io.understudy.feed.FeedConsumer;
+import io.understudy.feed.FeedEndedException;
 import io.understudy.gateway.forward.ForwardSettings;
 import io.understudy.gateway.forward.Writes;
 import io.understudy.gateway.hub.HubSettings;
@@ -22,6 +25,9 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -248,6 +254,51 @@ final class WatchSettingsIT {
             SOURCE.cluster().etcdctl("put", "l", "1");
             WatchIT.awaitResponses(requiresNot, 2);
         }
+    }
+
+    /** A learner confirms revisions also where no voting member can be watched. */
+    @Test
+    void streamsThatRequireALeaderEndWhileTheFeedIsSilent() throws Exception {
+        AtomicBoolean silent = new AtomicBoolean();
+        Gateway gateway = Gateway.start(
+                settings(),
+                UnaryOperator.identity(),
+                source -> (range, kind, resumeAt) -> silenced(source.open(range, kind, resumeAt), silent));
+        try (GatewayFixture fixture = new GatewayFixture(gateway);
+                WatchClient requires = new WatchClient(fixture.channel(), "hasleader", "true")) {
+            requires.send(WatchRequests.create("l"));
+            WatchIT.awaitResponses(requires, 1);
+            silent.set(true);
+            ended(requires, Status.Code.UNAVAILABLE, "etcdserver: no leader");
+            assertThat(fixture.kv("hasleader", "true")
+                            .range(GatewayFixture.everythingRequest())
+                            .hasHeader())
+                    .isTrue();
+        }
+    }
+
+    private static Feed silenced(Feed feed, AtomicBoolean silent) {
+        return new Feed() {
+            @Override
+            public boolean poll(Duration timeout, FeedConsumer consumer)
+                    throws FeedEndedException, InterruptedException {
+                if (silent.get()) {
+                    LockSupport.parkNanos(timeout.toNanos());
+                    return false;
+                }
+                return feed.poll(timeout, consumer);
+            }
+
+            @Override
+            public void requestProgress() {
+                feed.requestProgress();
+            }
+
+            @Override
+            public void close() {
+                feed.close();
+            }
+        };
     }
 
     @Test

@@ -24,7 +24,11 @@ final class AsOfClock {
 
     private final LongSupplier held;
 
-    private record Round(long revision, long sentNanos) {}
+    /**
+     * @param sentNanos of the last round with that revision
+     * @param firstNanos when the first one was sent
+     */
+    private record Round(long revision, long sentNanos, long firstNanos) {}
 
     /** @param held a revision that readers have; the last round at or below it is kept */
     AsOfClock(LongSupplier held) {
@@ -40,7 +44,7 @@ final class AsOfClock {
     synchronized void confirmed(long revision, long sentNanos) {
         Round[] before = rounds;
         int count = before.length;
-        Round round = new Round(revision, sentNanos);
+        Round round = new Round(revision, sentNanos, sentNanos);
         if (count == 0) {
             rounds = new Round[] {round};
             return;
@@ -56,7 +60,7 @@ final class AsOfClock {
         int from = dropsFirst ? 1 : 0;
         int to = replaces || full ? count - 1 : count;
         Round[] after = Arrays.copyOfRange(before, from, to + 1);
-        after[to - from] = round;
+        after[to - from] = replaces ? new Round(revision, sentNanos, last.firstNanos) : round;
         rounds = after;
     }
 
@@ -69,6 +73,16 @@ final class AsOfClock {
             }
         }
         return UNKNOWN;
+    }
+
+    /** Time for which this revision has been behind a confirmed one; zero if it is not. */
+    long behindNanos(long revision, long nowNanos) {
+        for (Round round : rounds) {
+            if (round.revision > revision) {
+                return Math.max(0, nowNanos - round.firstNanos);
+            }
+        }
+        return 0;
     }
 
     /** Returns the lowest revision confirmed within {@code maxNanos}, or {@link #NONE}. */

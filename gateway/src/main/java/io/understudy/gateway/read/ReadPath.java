@@ -201,6 +201,11 @@ public final class ReadPath implements Reads {
         return confirmations.unconfirmed();
     }
 
+    /** How long the revision has been behind a confirmed one; zero if it is not. */
+    public Duration behind(long revision) {
+        return Duration.ofNanos(clock.behindNanos(revision, System.nanoTime()));
+    }
+
     /** Fails a call that requires a leader while the source has none. */
     public void requireLeader(Caller caller) throws ApiException {
         if (caller.freshness().requiresLeader() && isLeaderLost.getAsBoolean()) {

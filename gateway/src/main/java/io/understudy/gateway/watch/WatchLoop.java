@@ -21,8 +21,7 @@ import org.jspecify.annotations.Nullable;
 /** The streams of one event loop. Confined to that loop. */
 final class WatchLoop {
 
-    private static final long LEADER_CHECK_MILLIS = 1000;
-    private static final long PERMISSION_CHECK_MILLIS = 500;
+    private static final long CHECK_MILLIS = 500;
 
     private final EventExecutor loop;
     private final Watches watches;
@@ -32,8 +31,7 @@ final class WatchLoop {
     private final Set<WatchStream> requiringLeader = new HashSet<>();
     private final List<WatchStream> unflushed = new ArrayList<>();
     private final SharedEvents shared = new SharedEvents();
-    private @Nullable ScheduledFuture<?> leaderCheck;
-    private @Nullable ScheduledFuture<?> permissionCheck;
+    private @Nullable ScheduledFuture<?> checks;
     private final Rechecks rechecks;
 
     WatchLoop(EventExecutor loop, Watches watches, LoopHub hub, WatchHeaders headers) {
@@ -63,29 +61,20 @@ final class WatchLoop {
 
     void opened(WatchStream stream, boolean requiresLeader) {
         streams.add(stream);
-        if (permissionCheck == null) {
-            permissionCheck = loop.scheduleAtFixedRate(
-                    this::checkPermissions, PERMISSION_CHECK_MILLIS, PERMISSION_CHECK_MILLIS, TimeUnit.MILLISECONDS);
+        if (checks == null) {
+            checks = loop.scheduleAtFixedRate(this::check, CHECK_MILLIS, CHECK_MILLIS, TimeUnit.MILLISECONDS);
         }
         if (requiresLeader) {
             requiringLeader.add(stream);
-            if (leaderCheck == null) {
-                leaderCheck = loop.scheduleAtFixedRate(
-                        this::checkLeader, LEADER_CHECK_MILLIS, LEADER_CHECK_MILLIS, TimeUnit.MILLISECONDS);
-            }
         }
     }
 
     void closed(WatchStream stream) {
         streams.remove(stream);
-        if (streams.isEmpty() && permissionCheck != null) {
-            permissionCheck.cancel(false);
-            permissionCheck = null;
-        }
         requiringLeader.remove(stream);
-        if (requiringLeader.isEmpty() && leaderCheck != null) {
-            leaderCheck.cancel(false);
-            leaderCheck = null;
+        if (streams.isEmpty() && checks != null) {
+            checks.cancel(false);
+            checks = null;
         }
     }
 
@@ -128,16 +117,15 @@ final class WatchLoop {
         return rechecks.begin(caller.principal(), new Permission.Read(range.etcdKey(), range.etcdRangeEnd()), listener);
     }
 
-    /** Also checks streams that were opened before permissions were enforced. */
-    private void checkPermissions() {
+    private void check() {
         if (watches.permissions().areRechecked()) {
+            // Some were opened before permissions were enforced.
             streams.forEach(WatchStream::recheck);
         }
-    }
-
-    private void checkLeader() {
         if (watches.isLeaderLost()) {
             List.copyOf(requiringLeader).forEach(stream -> stream.end(ApiException.noLeader()));
+            // Another gateway may have the revision.
+            List.copyOf(streams).stream().filter(WatchStream::isWaiting).forEach(stream -> stream.end(ApiException.timedOut()));
         }
     }
 }

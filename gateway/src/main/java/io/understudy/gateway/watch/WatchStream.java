@@ -62,6 +62,7 @@ public final class WatchStream {
     private long nextId;
     private @Nullable ScheduledFuture<?> ticker;
     private @Nullable Runnable waiting;
+    private boolean isWaiting;
     /** Sent to the source and not yet answered. Later creations wait for it, since answers have the order of requests. */
     private @Nullable ForwardedWatch creating;
     /** The client's last request, if it waits. */
@@ -154,6 +155,11 @@ public final class WatchStream {
         return over;
     }
 
+    /** Whether a creation waits for a revision. */
+    boolean isWaiting() {
+        return isWaiting && !over;
+    }
+
     /** Removes an ended watcher. */
     void remove(long id) {
         watchers.remove(id);
@@ -220,7 +226,9 @@ public final class WatchStream {
             return;
         }
         long least = caller.session().lastRevision();
+        isWaiting = true;
         waiting = loop.hub().whenAt(least, previous, () -> {
+            isWaiting = false;
             if (!over) {
                 try {
                     task.run();

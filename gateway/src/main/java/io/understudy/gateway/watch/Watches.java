@@ -53,12 +53,11 @@ public final class Watches implements AutoCloseable {
      * State of the source that watch streams need.
      *
      * @param cluster null before the first snapshot
-     * @param leaderless time without a revision confirmed by a quorum, although requested; zero if the last request
-     *     succeeded
+     * @param unwatched time for which commits confirmed by a quorum may be missing; zero if none is
      * @param requestProgress requests a progress mark from the feed; doesn't wait
      */
     public record Source(
-            Supplier<@Nullable ClusterId> cluster, Supplier<Duration> leaderless, Runnable requestProgress) {}
+            Supplier<@Nullable ClusterId> cluster, Supplier<Duration> unwatched, Runnable requestProgress) {}
 
     /**
      * @param range of the replica
@@ -157,9 +156,9 @@ public final class Watches implements AutoCloseable {
         streams.decrementAndGet();
     }
 
-    /** Whether the source has had no leader for the configured time. Thread-safe. */
-    public boolean isLeaderLost() {
-        return source.leaderless().get().compareTo(settings().noLeaderTimeout()) >= 0;
+    /** Whether the source could not be watched for the configured time. Thread-safe. */
+    boolean isLeaderLost() {
+        return source.unwatched().get().compareTo(settings().noLeaderTimeout()) >= 0;
     }
 
     HubSettings settings() {

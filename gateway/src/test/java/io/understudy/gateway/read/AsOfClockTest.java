@@ -34,6 +34,19 @@ final class AsOfClockTest {
     }
 
     @Test
+    void aRevisionIsBehindSinceTheFirstRoundBeyondIt() {
+        clock.confirmed(10, 100);
+        assertThat(clock.behindNanos(10, 1_000)).isZero();
+        clock.confirmed(20, 200);
+        clock.confirmed(20, 800);
+        clock.confirmed(30, 900);
+
+        assertThat(clock.behindNanos(10, 1_000)).isEqualTo(800);
+        assertThat(clock.behindNanos(20, 1_000)).isEqualTo(100);
+        assertThat(clock.behindNanos(30, 1_000)).isZero();
+    }
+
+    @Test
     void aLaterRoundOfTheSameRevisionReducesStaleness() {
         clock.confirmed(10, 100);
         clock.confirmed(10, 500);

@@ -81,6 +81,7 @@ final class WatchPermissionsTest {
     private volatile WatchForwarding source = (caller, calls, requests, taker) -> {
         throw new AssertionError("nothing is forwarded");
     };
+    private volatile Duration unwatched = Duration.ZERO;
     private volatile boolean enforced;
     private volatile Future<Void> permitted = Future.succeededFuture();
 
@@ -99,7 +100,7 @@ final class WatchPermissionsTest {
                     return enforced;
                 }
             },
-            new Watches.Source(() -> new ClusterId(7), () -> Duration.ZERO, progress::incrementAndGet),
+            new Watches.Source(() -> new ClusterId(7), () -> unwatched, progress::incrementAndGet),
             (caller, calls, requests, taker) -> source.watch(caller, calls, requests, taker),
             1 << 20,
             registry,
@@ -293,6 +294,23 @@ final class WatchPermissionsTest {
                         WatchControl.created(5, 0), WatchControl.canceled(5, 0), WatchControl.created(5, 1));
     }
 
+    @Test
+    void streamsThatWaitEndWhenTheSourceCannotBeWatched_othersIfTheyRequireALeader() throws Exception {
+        log.begin(5);
+        Client open = new Client();
+        open.watch();
+        Client waiting = new Client();
+        waiting.session.answered(6);
+        waiting.watch();
+        Client requiring = new Client(true);
+        unwatched = HubSettings.DEFAULTS.noLeaderTimeout();
+
+        await().until(() -> waiting.ended.size() == 1 && requiring.ended.size() == 1);
+        assertThat(waiting.ended.get(0).text()).isEqualTo(ApiException.timedOut().text());
+        assertThat(requiring.ended.get(0).text()).isEqualTo(ApiException.noLeader().text());
+        assertThat(open.ended).isEmpty();
+    }
+
     private static WatchResponse.Builder atRevision(long revision) {
         return WatchResponse.newBuilder().setHeader(ResponseHeader.newBuilder().setRevision(revision));
     }
@@ -338,20 +356,26 @@ final class WatchPermissionsTest {
         private final AtomicInteger taken = new AtomicInteger();
 
         private volatile Runnable whenEvents = () -> {};
-        private final WatchStream stream = onLoop(() -> watches.open(
-                this,
-                new Caller(
-                        new Principal.Token("guest.7"),
-                        session,
-                        Freshness.ANY,
-                        Caller.NO_DEADLINE,
-                        () -> false,
-                        Runnable::run),
-                false,
-                loop.nettyEventLoop(),
-                Runnable::run));
+        private final WatchStream stream;
 
-        Client() throws Exception {}
+        Client() throws Exception {
+            this(false);
+        }
+
+        Client(boolean requiresLeader) throws Exception {
+            stream = onLoop(() -> watches.open(
+                    this,
+                    new Caller(
+                            new Principal.Token("guest.7"),
+                            session,
+                            Freshness.ANY,
+                            Caller.NO_DEADLINE,
+                            () -> false,
+                            Runnable::run),
+                    requiresLeader,
+                    loop.nettyEventLoop(),
+                    Runnable::run));
+        }
 
         void watch() throws Exception {
             watch(KEY);
