@@ -38,6 +38,9 @@ public final class EnforcedPermissions implements ReadPermissions, AutoCloseable
     /** Attempts in a row to extend a grant to a wider range. */
     private static final int MOST_GUESSES = 6;
 
+    /** Longest time for which a check is queued. */
+    private static final Duration MOST_WAIT = Duration.ofSeconds(5);
+
     private static final Future<Void> PERMITTED = Future.succeededFuture();
 
     private final Vertx vertx;
@@ -49,7 +52,7 @@ public final class EnforcedPermissions implements ReadPermissions, AutoCloseable
     private final Grants grants;
     private final PermissionMetrics metrics;
     private final ConcurrentMap<PermissionRequest, Check> underWay = new ConcurrentHashMap<>();
-    private final PermissionCheckQuota quota = new PermissionCheckQuota();
+    private final PermissionCheckQuota quota = new PermissionCheckQuota(MOST_WAIT);
     private final LongSupplier clock;
 
     /**
@@ -75,7 +78,7 @@ public final class EnforcedPermissions implements ReadPermissions, AutoCloseable
         this.tokens = tokens;
         this.names = names;
         this.watchRecheck = settings.watchRecheck();
-        this.grants = new Grants(settings.maxAge());
+        this.grants = new Grants(settings.maxAge(), clock);
         this.metrics = new PermissionMetrics(registry, this.authentication::state, grants::size);
     }
 
@@ -203,7 +206,7 @@ public final class EnforcedPermissions implements ReadPermissions, AutoCloseable
     /** A check under way, shared by all requests that wait for it. */
     private static final class Check {
         private final CompletableFuture<Verdict> answer = new CompletableFuture<>();
-        private final long sentNanos;
+        private volatile long sentNanos;
 
         Check(long sentNanos) {
             this.sentNanos = sentNanos;
@@ -216,23 +219,29 @@ public final class EnforcedPermissions implements ReadPermissions, AutoCloseable
         if (same != null) {
             return same;
         }
-        Runnable giveBack = quota.take(request.principal(), !grants.hasRecentGrants(request.principal()));
-        if (giveBack == null) {
-            underWay.remove(request);
-            check.answer.completeExceptionally(ApiException.tooManyRequests());
-            return check;
-        }
+        whenDone(quota.take(request.principal(), !grants.hasRecentGrants(request.principal())), (slot, full) -> {
+            if (slot == null) {
+                underWay.remove(request);
+                check.answer.completeExceptionally(full == null ? ApiException.tooManyRequests() : full);
+            } else {
+                check.sentNanos = clock.getAsLong();
+                send(request, check, slot);
+            }
+        });
+        return check;
+    }
+
+    private void send(PermissionRequest request, Check check, PermissionCheckQuota.Slot slot) {
         whenDone(authorize(request), (verdict, failure) -> {
             note(request, check, verdict);
             underWay.remove(request);
-            giveBack.run();
+            slot.release();
             if (verdict == null) {
                 check.answer.completeExceptionally(failure == null ? ApiException.timedOut() : failure);
             } else {
                 check.answer.complete(verdict);
             }
         });
-        return check;
     }
 
     private void note(PermissionRequest request, Check check, @Nullable Verdict verdict) {

@@ -5,6 +5,7 @@ import com.github.benmanes.caffeine.cache.Caffeine;
 import io.understudy.gateway.api.Permission;
 import io.understudy.gateway.caller.Principal;
 import java.time.Duration;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,25 +17,28 @@ final class Grants {
     private static final long MOST_BYTES = 64L << 20;
     private static final long MOST_WIDE_BYTES = 32L << 20;
 
-    /** Since the last write: recording reads would cost more than the read itself. */
+    /** Since the last grant or renewal: recording reads would cost more than the read itself. */
     private static final Duration WIDE_FOR = Duration.ofMinutes(1);
 
     private final long maxAgeNanos;
     private final Cache<PermissionRequest, Long> exact;
     private final Cache<Principal, WideGrants> wide;
 
-    Grants(Duration maxAge) {
+    /** @param clock in nanoseconds */
+    Grants(Duration maxAge, LongSupplier clock) {
         this.maxAgeNanos = maxAge.toNanos();
         this.exact = Caffeine.newBuilder()
                 .maximumWeight(MOST_BYTES)
                 .weigher((PermissionRequest request, Long sentNanos) -> request.bytes())
                 .expireAfterWrite(maxAge)
+                .ticker(clock::getAsLong)
                 .build();
         // Outlives the grants: it also has the recent denials of guesses.
         this.wide = Caffeine.newBuilder()
                 .maximumWeight(MOST_WIDE_BYTES)
                 .weigher((Principal principal, WideGrants more) -> PermissionRequest.bytes(principal) + more.bytes())
                 .expireAfterWrite(WIDE_FOR)
+                .ticker(clock::getAsLong)
                 .build();
     }
 
@@ -61,6 +65,7 @@ final class Grants {
 
     void granted(PermissionRequest request, long sentNanos) {
         exact.put(request, sentNanos);
+        keep(request.principal(), wide(request.principal()));
     }
 
     void refused(PermissionRequest request) {
@@ -82,13 +87,13 @@ final class Grants {
     void guessedRight(Principal principal, Permission.Read guess, long sentNanos) {
         WideGrants more = wide(principal);
         more.granted(guess, sentNanos);
-        weigh(principal, more);
+        keep(principal, more);
     }
 
     void guessedWrong(Principal principal, Permission.Read guess, long nowNanos) {
         WideGrants more = wide(principal);
         more.refused(guess, nowNanos);
-        weigh(principal, more);
+        keep(principal, more);
     }
 
     void notGuessed(Principal principal) {
@@ -97,15 +102,17 @@ final class Grants {
 
     /** Extends the lifetime of a wider grant. */
     void renewed(Principal principal, Permission.Read read, long sentNanos) {
-        wide(principal).renewed(read, sentNanos);
+        WideGrants more = wide(principal);
+        more.renewed(read, sentNanos);
+        keep(principal, more);
     }
 
     private WideGrants wide(Principal principal) {
         return wide.get(principal, unknown -> new WideGrants());
     }
 
-    /** Caffeine weighs entries on put only. */
-    private void weigh(Principal principal, WideGrants more) {
+    /** Caffeine weighs entries, and extends their lifetime, on put only. */
+    private void keep(Principal principal, WideGrants more) {
         wide.put(principal, more);
     }
 

@@ -6,14 +6,16 @@ import com.google.protobuf.ByteString;
 import io.understudy.gateway.api.Permission;
 import io.understudy.gateway.caller.Principal;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** Memory of cached grants. */
+/** Memory and lifetime of cached grants. */
 final class GrantsTest {
 
     private static final int MOST_BYTES = 32 << 20;
 
-    private final Grants grants = new Grants(Duration.ofSeconds(1));
+    private final AtomicLong clock = new AtomicLong();
+    private final Grants grants = new Grants(Duration.ofSeconds(1), clock::get);
 
     @Test
     void widerGrantsUseBoundedMemory() {
@@ -41,6 +43,24 @@ final class GrantsTest {
         ByteString key = ByteString.copyFromUtf8("/a/" + "x".repeat(1 << 20) + "/");
         assertThat(grants.guess(new Principal.Token("t.1"), new Permission.Read(key, ByteString.EMPTY), 0))
                 .isNull();
+    }
+
+    @Test
+    void aPrincipalIsKnownAsLongAsItIsGrantedPermissions() {
+        Principal principal = new Principal.Token("t.1");
+        Permission.Read read = new Permission.Read(ByteString.copyFromUtf8("/a/b"), ByteString.EMPTY);
+        grants.guessedRight(principal, read, 0);
+        for (int i = 0; i < 4; i++) {
+            clock.addAndGet(Duration.ofSeconds(50).toNanos());
+            assertThat(grants.hasRecentGrants(principal)).isTrue();
+            if (i % 2 == 0) {
+                grants.renewed(principal, read, clock.get());
+            } else {
+                grants.granted(new PermissionRequest(principal, read), clock.get());
+            }
+        }
+        clock.addAndGet(Duration.ofSeconds(61).toNanos());
+        assertThat(grants.hasRecentGrants(principal)).isFalse();
     }
 
     /** Guesses are copies and retain no part of the request. */
