@@ -142,7 +142,7 @@ final class ServedWatch extends StreamWatcher implements WatcherListener {
     @Override
     void tick() {
         if (notifies && !stream.isOver()) {
-            if (quiet && isSynced() && output.ready()) {
+            if (quiet && isSynced() && output.ready() && !stream.isHeldFor(this)) {
                 stream.send(WatchControl.progress(revision(), id));
             }
             quiet = true;

@@ -44,7 +44,7 @@ abstract class StreamWatcher implements Rechecks.Listener {
         if (permit != null && permit.isInDoubt()) {
             return false;
         }
-        boolean ready = stream.output().ready();
+        boolean ready = !stream.isHeldFor(this) && stream.output().ready();
         if (!ready) {
             stream.park();
         }

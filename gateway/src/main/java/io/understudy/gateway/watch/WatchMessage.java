@@ -3,13 +3,14 @@ package io.understudy.gateway.watch;
 import com.google.protobuf.CodedOutputStream;
 import com.google.protobuf.UnknownFieldSet;
 import io.etcd.jetcd.api.WatchCreateRequest;
+import io.etcd.jetcd.api.WatchResponse;
 import io.netty.buffer.ByteBuf;
 import io.understudy.gateway.api.ProtoFields;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /**
- * The wire form of {@code WatchResponse} without events, and request fields that jetcd lacks ({@code
+ * The wire form of {@code WatchResponse} without events, and fields that jetcd lacks ({@code
  * api/etcdserverpb/rpc.proto}).
  */
 final class WatchMessage {
@@ -19,7 +20,8 @@ final class WatchMessage {
     private static final int CANCELED = 4 << 3;
     private static final int COMPACT_REVISION = 5 << 3;
     private static final int CANCEL_REASON = 6 << 3 | 2;
-    private static final int FRAGMENT = 7 << 3;
+    private static final int FRAGMENT_FIELD = 7;
+    private static final int FRAGMENT = FRAGMENT_FIELD << 3;
 
     private static final int CREATE_WATCH_ID_FIELD = 7;
     private static final int CREATE_FRAGMENT_FIELD = 8;
@@ -34,6 +36,11 @@ final class WatchMessage {
     /** Whether large responses may be split. */
     static boolean fragments(WatchCreateRequest create) {
         return last(create.getUnknownFields(), CREATE_FRAGMENT_FIELD) != 0;
+    }
+
+    /** Whether the rest of the events follows in further responses. */
+    static boolean isFragment(WatchResponse response) {
+        return last(response.getUnknownFields(), FRAGMENT_FIELD) != 0;
     }
 
     /** The same request with the first id of a stream. */

@@ -17,11 +17,13 @@ import io.understudy.gateway.hub.WatchSpec;
 import io.understudy.gateway.permission.Rechecks;
 import io.understudy.vocabulary.KeyRange;
 import io.vertx.core.Future;
+import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.LongSummaryStatistics;
 import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -67,6 +69,13 @@ public final class WatchStream {
     private @Nullable ForwardedWatch creating;
     /** The client's last request, if it waits. */
     private @Nullable Runnable heldRequest;
+    /**
+     * The watcher of which fragments were forwarded, but not the last. clientv3 loses what comes in between ({@code
+     * watch.go}, {@code run}).
+     */
+    private @Nullable ForwardedWatch fragmented;
+    /** Responses until its last fragment; requests and other watchers wait. */
+    private final Queue<Runnable> heldResponses = new ArrayDeque<>(0);
 
     private boolean flushPending;
     private boolean parked;
@@ -84,7 +93,7 @@ public final class WatchStream {
      * request.
      */
     public void receive(WatchRequest request, Runnable taken) {
-        if (creating != null && request.hasCreateRequest()) {
+        if (fragmented != null || (creating != null && request.hasCreateRequest())) {
             heldRequest = () -> receive(request, taken);
             return;
         }
@@ -300,6 +309,21 @@ public final class WatchStream {
         }
     }
 
+    /** Whether the watcher must wait for the fragments of another. */
+    boolean isHeldFor(StreamWatcher watcher) {
+        return fragmented != null && fragmented != watcher;
+    }
+
+    /** Continues after the last fragment. */
+    private void release() {
+        // One may be the first fragment of another watcher.
+        while (fragmented == null && !over && !heldResponses.isEmpty()) {
+            heldResponses.remove().run();
+        }
+        takeHeld();
+        ready();
+    }
+
     private void takeHeld() {
         Runnable request = heldRequest;
         heldRequest = null;
@@ -357,12 +381,17 @@ public final class WatchStream {
 
     /** Reports a watcher that was cancelled for a reason. */
     void cancelled(StreamWatcher watcher, String reason) {
+        boolean wasFragmented = fragmented == watcher;
+        fragmented = wasFragmented ? null : fragmented;
         if (watcher == creating) {
             refuse(reason);
         } else {
             send(WatchControl.revoked(newestKnown(), watcher.id(), reason));
         }
         answered(watcher);
+        if (wasFragmented) {
+            release();
+        }
     }
 
     /** A revision for responses without events, never lower than one that the client has seen. */
@@ -413,15 +442,28 @@ public final class WatchStream {
     }
 
     void send(WatchControl response) {
+        if (fragmented != null) {
+            heldResponses.add(() -> send(response));
+            return;
+        }
         caller.session().answered(response.revision());
         output.control(response);
         flushLater();
     }
 
-    /** Passes on a response of the source; the session has its revision. */
-    void pass(WatchResponse response) {
+    /** Passes on a response of the source for that watcher; the session has its revision. */
+    void pass(ForwardedWatch watcher, WatchResponse response) {
+        if (isHeldFor(watcher)) {
+            heldResponses.add(() -> pass(watcher, response));
+            return;
+        }
         output.message(response.toByteArray());
         flushLater();
+        boolean wasFragmented = fragmented == watcher;
+        fragmented = WatchMessage.isFragment(response) ? watcher : null;
+        if (wasFragmented && fragmented == null) {
+            release();
+        }
     }
 
     /** Whether the stream has one watcher. */

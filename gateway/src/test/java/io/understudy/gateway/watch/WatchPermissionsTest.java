@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.protobuf.UnknownFieldSet;
 import io.etcd.jetcd.api.Event;
 import io.etcd.jetcd.api.ResponseHeader;
 import io.etcd.jetcd.api.WatchCancelRequest;
@@ -273,10 +274,7 @@ final class WatchPermissionsTest {
         assertThat(client.taken).hasValue(4);
         assertThat(client.received).extracting(WatchControl::created).containsOnlyOnce(true);
 
-        var unused = onLoop(() -> {
-            takers.get(0).take(atRevision(5).setCreated(true).build().toByteArray());
-            return true;
-        });
+        inLoop(() -> takers.get(0).take(atRevision(5).setCreated(true).build().toByteArray()));
         assertThat(client.taken).hasValue(5);
         assertThat(client.received).last().isEqualTo(WatchControl.created(5, 2));
     }
@@ -311,6 +309,64 @@ final class WatchPermissionsTest {
         assertThat(open.ended).isEmpty();
     }
 
+    /** clientv3 would lose what comes in between. */
+    @Test
+    void nothingComesBetweenTheFragmentsOfAForwardedWatch() throws Exception {
+        log.begin(5);
+        List<StreamTaker> takers = new CopyOnWriteArrayList<>();
+        source = (caller, calls, requests, taker) -> {
+            takers.add(taker);
+            return new Ended();
+        };
+        Client client = new Client();
+        client.watch();
+        for (int i = 0; i < 2; i++) {
+            client.watch(ELSEWHERE);
+            StreamTaker taker = takers.get(i);
+            byte[] created = atRevision(5).setCreated(true).build().toByteArray();
+            inLoop(() -> taker.take(created));
+        }
+        AtomicInteger events = new AtomicInteger();
+        client.whenEvents = events::incrementAndGet;
+        inLoop(() -> {
+            takers.get(0).take(fragment(6, true));
+            assertThat(takers.get(0).takes()).isTrue();
+            assertThat(takers.get(1).takes()).isFalse();
+            takers.get(1).take(fragment(7, true));
+        });
+        int before = client.received.size();
+        client.cancel(0);
+        KeyValue put = new KeyValue(KEY, ByteString.EMPTY, new Revision(6), new Revision(6), 1, 0);
+        log.add(new LoggedCommit(new Revision(6), List.of(Entry.of(put)), null));
+        hub.moved();
+        await().until(() -> onLoop(hub.on(loop.nettyEventLoop())::revision) == 6);
+        assertThat(client.received).hasSize(before);
+
+        inLoop(() -> takers.get(0).take(fragment(6, false)));
+        assertThat(client.forwarded)
+                .extracting(response -> response.getWatchId() + " at "
+                        + response.getHeader().getRevision())
+                .endsWith("1 at 6", "1 at 6", "2 at 7");
+        assertThat(events).hasValue(0);
+        inLoop(() -> takers.get(1).take(fragment(7, false)));
+        assertThat(client.received).hasSize(before + 1);
+        assertThat(client.received).last().isEqualTo(WatchControl.canceled(6, 0));
+    }
+
+    private static byte[] fragment(long revision, boolean more) {
+        return atRevision(revision)
+                .addEvents(put(revision))
+                .setUnknownFields(UnknownFieldSet.newBuilder()
+                        .addField(
+                                7,
+                                UnknownFieldSet.Field.newBuilder()
+                                        .addVarint(more ? 1 : 0)
+                                        .build())
+                        .build())
+                .build()
+                .toByteArray();
+    }
+
     private static WatchResponse.Builder atRevision(long revision) {
         return WatchResponse.newBuilder().setHeader(ResponseHeader.newBuilder().setRevision(revision));
     }
@@ -332,6 +388,13 @@ final class WatchPermissionsTest {
         public void gone() {
             // It is.
         }
+    }
+
+    private void inLoop(Runnable work) throws Exception {
+        var unused = onLoop(() -> {
+            work.run();
+            return true;
+        });
     }
 
     private <T> T onLoop(Callable<T> work) throws Exception {
