@@ -29,8 +29,8 @@ final class ForwardedWatch extends StreamWatcher implements StreamTaker {
     private long after;
 
     private boolean created;
-    /** Whether a progress request is unanswered: requests to a hanging source must not accumulate. */
-    private boolean awaitsProgress;
+    /** When progress was last requested from the source. Null if it has sent something since. */
+    private @Nullable Long progressNanos;
 
     private boolean over;
 
@@ -106,7 +106,7 @@ final class ForwardedWatch extends StreamWatcher implements StreamTaker {
             stop();
         }
         created |= answers;
-        awaitsProgress = false;
+        progressNanos = null;
         // A refusal, or the answer to a progress request, which etcd gives for all watchers of a stream.
         boolean keepsId = ofStream && (isOver || stream().isAlone());
         stream().pass(this, keepsId ? response : response.toBuilder().setWatchId(id()).build());
@@ -157,10 +157,12 @@ final class ForwardedWatch extends StreamWatcher implements StreamTaker {
     @Override
     void tick() {}
 
+    /** etcd ignores requests of unsynced watchers. Those to a hanging source must not accumulate. */
     @Override
     void progress() {
-        if (!awaitsProgress) {
-            awaitsProgress = true;
+        long now = stream().nanos();
+        if (progressNanos == null || (requests.isEmpty() && now - progressNanos >= Watches.PROGRESS_NANOS)) {
+            progressNanos = now;
             send(WatchRequest.newBuilder().setProgressRequest(WatchProgressRequest.getDefaultInstance()));
         }
     }

@@ -471,6 +471,10 @@ public final class WatchStream {
         return watchers.size() == 1;
     }
 
+    long nanos() {
+        return loop.watches().nanos();
+    }
+
     WatchOutput output() {
         return output;
     }

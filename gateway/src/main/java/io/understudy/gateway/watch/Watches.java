@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
 public final class Watches implements AutoCloseable {
 
     /** Minimum interval of progress requests to the source. */
-    private static final long PROGRESS_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    static final long PROGRESS_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final WatchHub hub;
     private final KeyRange range;

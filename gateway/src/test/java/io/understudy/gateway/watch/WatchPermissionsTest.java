@@ -309,6 +309,30 @@ final class WatchPermissionsTest {
         assertThat(open.ended).isEmpty();
     }
 
+    @Test
+    void progressIsRequestedAgainIfTheSourceHasIgnoredARequest() throws Exception {
+        log.begin(5);
+        AtomicInteger sent = new AtomicInteger();
+        source = (caller, calls, requests, taker) -> {
+            requests.onChange(() -> {
+                while (requests.poll() != null) {
+                    sent.incrementAndGet();
+                }
+            });
+            taker.take(atRevision(5).setCreated(true).build().toByteArray());
+            return new Ended();
+        };
+        Client client = new Client();
+        client.watch(ELSEWHERE);
+        client.requestProgress();
+        client.requestProgress();
+        assertThat(sent).hasValue(2);
+        clock.addAndGet(Duration.ofMillis(100).toNanos());
+        client.requestProgress();
+        client.requestProgress();
+        assertThat(sent).hasValue(3);
+    }
+
     /** clientv3 would lose what comes in between. */
     @Test
     void nothingComesBetweenTheFragmentsOfAForwardedWatch() throws Exception {
