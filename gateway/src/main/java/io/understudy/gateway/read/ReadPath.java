@@ -415,8 +415,11 @@ public final class ReadPath implements Reads {
         return state == null ? otherwise : state.revision().value();
     }
 
-    /** Requests progress for a partial replica. A full one receives every revision as a commit. */
-    private void requestProgress() {
+    /**
+     * Requests progress for a partial replica, at most once per 5 ms. A full one receives every revision as a commit.
+     * Thread-safe.
+     */
+    public void requestProgress() {
         if (replica.range().isAll()) {
             return;
         }

@@ -109,7 +109,12 @@ final class ForwardedWatch extends StreamWatcher implements StreamTaker {
         progressNanos = null;
         // A refusal, or the answer to a progress request, which etcd gives for all watchers of a stream.
         boolean keepsId = ofStream && (isOver || stream().isAlone());
-        stream().pass(this, keepsId ? response : response.toBuilder().setWatchId(id()).build());
+        stream()
+                .pass(
+                        this,
+                        keepsId
+                                ? response
+                                : response.toBuilder().setWatchId(id()).build());
         if (answers || isOver) {
             stream().answered(this);
         }

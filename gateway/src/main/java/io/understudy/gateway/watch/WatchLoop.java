@@ -22,6 +22,8 @@ import org.jspecify.annotations.Nullable;
 final class WatchLoop {
 
     private static final long CHECK_MILLIS = 500;
+    /** Interval of progress requests while streams wait: the answer to one may be from before the revision. */
+    private static final long PROGRESS_MILLIS = 20;
 
     private final EventExecutor loop;
     private final Watches watches;
@@ -30,8 +32,10 @@ final class WatchLoop {
     private final Set<WatchStream> streams = new HashSet<>();
     private final Set<WatchStream> requiringLeader = new HashSet<>();
     private final List<WatchStream> unflushed = new ArrayList<>();
+    private final Set<WatchStream> waiting = new HashSet<>();
     private final SharedEvents shared = new SharedEvents();
     private @Nullable ScheduledFuture<?> checks;
+    private @Nullable ScheduledFuture<?> progress;
     private final Rechecks rechecks;
 
     WatchLoop(EventExecutor loop, Watches watches, LoopHub hub, WatchHeaders headers) {
@@ -75,6 +79,26 @@ final class WatchLoop {
         if (streams.isEmpty() && checks != null) {
             checks.cancel(false);
             checks = null;
+        }
+    }
+
+    /** Requests progress as long as the stream is {@linkplain WatchStream#isWaiting waiting}. */
+    void awaitsRevision(WatchStream stream) {
+        waiting.add(stream);
+        watches.requestProgress();
+        if (progress == null) {
+            progress = loop.scheduleAtFixedRate(
+                    this::requestProgress, PROGRESS_MILLIS, PROGRESS_MILLIS, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    private void requestProgress() {
+        waiting.removeIf(stream -> !stream.isWaiting());
+        if (!waiting.isEmpty()) {
+            watches.requestProgress();
+        } else if (progress != null) {
+            progress.cancel(false);
+            progress = null;
         }
     }
 
@@ -125,7 +149,9 @@ final class WatchLoop {
         if (watches.isLeaderLost()) {
             List.copyOf(requiringLeader).forEach(stream -> stream.end(ApiException.noLeader()));
             // Another gateway may have the revision.
-            List.copyOf(streams).stream().filter(WatchStream::isWaiting).forEach(stream -> stream.end(ApiException.timedOut()));
+            List.copyOf(streams).stream()
+                    .filter(WatchStream::isWaiting)
+                    .forEach(stream -> stream.end(ApiException.timedOut()));
         }
     }
 }

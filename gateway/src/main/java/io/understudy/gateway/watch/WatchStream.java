@@ -247,9 +247,9 @@ public final class WatchStream {
                 }
             }
         });
-        if (loop.hub().revision(previous) < least) {
+        if (isWaiting && loop.hub().revision(previous) < least) {
             // The client's last write may lie outside the range, so only a requested progress mark covers it.
-            loop.watches().requestProgress();
+            loop.awaitsRevision(this);
         }
     }
 

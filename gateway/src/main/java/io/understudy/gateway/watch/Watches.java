@@ -54,7 +54,8 @@ public final class Watches implements AutoCloseable {
      *
      * @param cluster null before the first snapshot
      * @param unwatched time for which commits confirmed by a quorum may be missing; zero if none is
-     * @param requestProgress requests a progress mark from the feed; doesn't wait
+     * @param requestProgress requests a progress mark from the feed if commits outside the range advance its revision;
+     *     limits the rate; doesn't wait
      */
     public record Source(
             Supplier<@Nullable ClusterId> cluster, Supplier<Duration> unwatched, Runnable requestProgress) {}
@@ -188,11 +189,8 @@ public final class Watches implements AutoCloseable {
                 : "understudy: too many watchers; allowed: " + settings().maxWatchers() + " (watches.maxWatchers)";
     }
 
-    /** Requests progress, as commits outside the range advance the source's revision too. */
     void requestProgress() {
-        if (!range.isAll()) {
-            source.requestProgress().run();
-        }
+        source.requestProgress().run();
     }
 
     /**

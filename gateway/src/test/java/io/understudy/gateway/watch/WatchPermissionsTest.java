@@ -288,8 +288,7 @@ final class WatchPermissionsTest {
         client.watch();
         client.cancel(0);
         assertThat(client.received)
-                .containsExactly(
-                        WatchControl.created(5, 0), WatchControl.canceled(5, 0), WatchControl.created(5, 1));
+                .containsExactly(WatchControl.created(5, 0), WatchControl.canceled(5, 0), WatchControl.created(5, 1));
     }
 
     @Test
@@ -304,9 +303,25 @@ final class WatchPermissionsTest {
         unwatched = HubSettings.DEFAULTS.noLeaderTimeout();
 
         await().until(() -> waiting.ended.size() == 1 && requiring.ended.size() == 1);
-        assertThat(waiting.ended.get(0).text()).isEqualTo(ApiException.timedOut().text());
-        assertThat(requiring.ended.get(0).text()).isEqualTo(ApiException.noLeader().text());
+        assertThat(waiting.ended.get(0).text())
+                .isEqualTo(ApiException.timedOut().text());
+        assertThat(requiring.ended.get(0).text())
+                .isEqualTo(ApiException.noLeader().text());
         assertThat(open.ended).isEmpty();
+    }
+
+    @Test
+    void progressIsRequestedAsLongAsAWatchWaitsForARevision() throws Exception {
+        log.begin(5);
+        Client client = new Client();
+        client.session.answered(7);
+        client.watch();
+        await().until(() -> progress.get() >= 3);
+        log.advance(7);
+        hub.moved();
+        await().until(() -> client.received.size() == 1);
+        int requests = progress.get();
+        await().during(Duration.ofMillis(100)).until(() -> progress.get() <= requests + 1);
     }
 
     @Test
@@ -368,8 +383,8 @@ final class WatchPermissionsTest {
 
         inLoop(() -> takers.get(0).take(fragment(6, false)));
         assertThat(client.forwarded)
-                .extracting(response -> response.getWatchId() + " at "
-                        + response.getHeader().getRevision())
+                .extracting(response ->
+                        response.getWatchId() + " at " + response.getHeader().getRevision())
                 .endsWith("1 at 6", "1 at 6", "2 at 7");
         assertThat(events).hasValue(0);
         inLoop(() -> takers.get(1).take(fragment(7, false)));
@@ -484,7 +499,8 @@ final class WatchPermissionsTest {
             var unused = onLoop(() -> {
                 stream.receive(
                         WatchRequest.newBuilder()
-                                .setCancelRequest(WatchCancelRequest.newBuilder().setWatchId(id))
+                                .setCancelRequest(
+                                        WatchCancelRequest.newBuilder().setWatchId(id))
                                 .build(),
                         taken::incrementAndGet);
                 return true;
