@@ -13,12 +13,13 @@ import java.util.concurrent.TimeUnit;
 /**
  * One gRPC channel, and so one connection, per endpoint. Any thread.
  *
- * <p>Keepalive: etcd cuts off clients that ping more often than every 5 s or without an active call, so a dead peer is
- * noticed by its connection after {@link #KEEPALIVE} and {@link #KEEPALIVE_TIMEOUT}; probes notice sooner.
+ * <p>Keepalive: etcd cuts off clients that ping more often than every 5 s or without an active call, and gRPC raises the
+ * interval to 10 s, so a dead peer is noticed by its connection after {@link #KEEPALIVE} and {@link #KEEPALIVE_TIMEOUT};
+ * probes notice sooner.
  */
 final class Channels implements AutoCloseable {
 
-    static final Duration KEEPALIVE = Duration.ofSeconds(6);
+    static final Duration KEEPALIVE = Duration.ofSeconds(10);
     static final Duration KEEPALIVE_TIMEOUT = Duration.ofSeconds(3);
 
     /** Maximum size of a response. There is no limit in etcd, but a snapshot page is far smaller. */

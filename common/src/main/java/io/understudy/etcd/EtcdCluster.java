@@ -20,8 +20,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
@@ -75,6 +77,8 @@ public final class EtcdCluster implements AutoCloseable {
     private volatile @Nullable Outage outage;
 
     private volatile @Nullable ReadIndex lastReadIndex;
+
+    private final Set<Consumer<Member>> onUnreachable = ConcurrentHashMap.newKeySet();
 
     private record Outage(Instant since, String why) {}
 
@@ -176,6 +180,16 @@ public final class EtcdCluster implements AutoCloseable {
     /** The current view. */
     public ClusterView view() {
         return view;
+    }
+
+    /**
+     * Registers a listener of members that stop responding to probes. It must not block.
+     *
+     * @return removes it
+     */
+    public Runnable whenUnreachable(Consumer<Member> listener) {
+        onUnreachable.add(listener);
+        return () -> onUnreachable.remove(listener);
     }
 
     /** Returns which endpoints fail and why, if none has responded for two seconds; null otherwise. */
@@ -413,6 +427,12 @@ public final class EtcdCluster implements AutoCloseable {
             leaderLoss = null;
         }
         next.leader().filter(leader -> leader.health() == Health.UNREACHABLE).ifPresent(this::lost);
+        next.members().stream()
+                .filter(member -> member.health() == Health.UNREACHABLE)
+                .filter(member -> before.member(member.id())
+                        .filter(same -> same.health() != Health.UNREACHABLE)
+                        .isPresent())
+                .forEach(member -> onUnreachable.forEach(listener -> listener.accept(member)));
         Outage former = outage;
         String failures = failures(next, why);
         outage = failures == null ? null : new Outage(former == null ? clock.instant() : former.since(), failures);

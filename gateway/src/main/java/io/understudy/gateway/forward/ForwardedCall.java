@@ -63,6 +63,8 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
     private final byte @Nullable [] request;
 
     private final Runnable succeeded;
+    /** Has this call until it ends, if it waits for any time. */
+    private final Set<ForwardedCall> patient;
 
     /** By {@link System#nanoTime}; {@link Caller#NO_DEADLINE} for none. */
     private final long deadlineNanos;
@@ -86,6 +88,7 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
      * @param request the only one; null where the client sends a stream of them
      * @param patience timeout of a unary call without a deadline, and of a call that reaches no member
      * @param succeeded run on each answer, before the client gets it
+     * @param patient calls that wait for any time, to which {@link #unreachable} is reported
      */
     ForwardedCall(
             EtcdMethod method,
@@ -99,7 +102,8 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
             Retries retries,
             byte @Nullable [] request,
             Duration patience,
-            Runnable succeeded) {
+            Runnable succeeded,
+            Set<ForwardedCall> patient) {
         this.method = method;
         this.client = client;
         this.headers = headers;
@@ -111,6 +115,7 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
         this.members = members;
         this.request = request;
         this.succeeded = succeeded;
+        this.patient = patient;
         boolean ours = caller.deadlineNanos() == Caller.NO_DEADLINE && !method.patient();
         this.deadlineNanos = ours ? beganNanos + patience.toNanos() : caller.deadlineNanos();
         this.heldUntilNanos = beganNanos + patience.toNanos();
@@ -119,7 +124,23 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
 
     void start() {
         metrics.began(method);
+        if (method.patient()) {
+            patient.add(this);
+        }
         guarded(this::unsent);
+    }
+
+    /** A member does not respond to probes since then. Ends the call if it has not answered it either. Thread-safe. */
+    void unreachable(List<Endpoint> endpoints, long sinceNanos) {
+        loop.execute(() -> {
+            if (!over
+                    && attempt != null
+                    && endpoints.contains(attempt.endpoint)
+                    && attempt.answeredNanos - sinceNanos < 0) {
+                attempt.lost = true;
+                attempt.call.cancel("member unreachable", null);
+            }
+        });
     }
 
     /** Tries the next member, or all again later, unless the source was replaced. */
@@ -174,6 +195,7 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
     private void end(Status status, Metadata trailers) {
         if (!over) {
             over = true;
+            patient.remove(this);
             metrics.ended(method, status.getCode().name(), Duration.ofNanos(System.nanoTime() - beganNanos));
             client.close(status, trailers);
         }
@@ -199,6 +221,7 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
     public void onCancel() {
         if (!over) {
             over = true;
+            patient.remove(this);
             metrics.ended(method, Status.Code.CANCELLED.name(), Duration.ofNanos(System.nanoTime() - beganNanos));
             if (turn != null) {
                 turn.complete(null);
@@ -231,6 +254,10 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
 
         private final long attemptedNanos = System.nanoTime();
         private boolean answered;
+        /** The last answer, or the start. */
+        private long answeredNanos = attemptedNanos;
+        /** Cancelled since the member is unreachable. */
+        private boolean lost;
 
         Attempt(Endpoint endpoint) {
             this.endpoint = endpoint;
@@ -306,6 +333,7 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
             if (over) {
                 return;
             }
+            answeredNanos = System.nanoTime();
             if (!answered) {
                 answered = true;
                 source.reportSuccess(endpoint, method.duty());
@@ -321,11 +349,13 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
         }
 
         @Override
-        public void onClose(Status status, Metadata trailers) {
+        public void onClose(Status reported, Metadata trailers) {
             retries.sent(cancel);
             if (over) {
                 return;
             }
+            boolean ended = lost && reported.getCode() == Status.Code.CANCELLED;
+            Status status = ended ? Refusals.status(Refusals.connectionLost()) : reported;
             if (status.getCode() == Status.Code.UNAVAILABLE || neverConnected(status)) {
                 source.reportFailure(endpoint, method.duty(), new StatusRuntimeException(status));
             }

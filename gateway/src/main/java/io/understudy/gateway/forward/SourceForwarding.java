@@ -10,17 +10,23 @@ import io.grpc.Status;
 import io.understudy.etcd.Duty;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.Health;
 import io.understudy.etcd.Member;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.caller.Principal;
 import io.understudy.vocabulary.MemberId;
+import java.time.Duration;
 import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -38,6 +44,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SourceForwarding implements Forwarding {
 
+    /** Time for which a call may still get answers of a member that does not respond to probes. */
+    private static final Duration DOUBT = Duration.ofSeconds(1);
+
     private final EtcdCluster source;
     private final ForwardSettings settings;
     private final ForwardMetrics metrics;
@@ -45,6 +54,8 @@ public final class SourceForwarding implements Forwarding {
     private final BooleanSupplier authenticationEnabled;
     private final boolean showsCertificate;
     private final Map<Duty, Retries> retries = new EnumMap<>(Duty.class);
+    /** Those that wait for any time. */
+    private final Set<ForwardedCall> patient = ConcurrentHashMap.newKeySet();
 
     /** Receives changes made by forwarded calls, before their clients are answered. Called on any thread. */
     public interface Executed {
@@ -77,6 +88,17 @@ public final class SourceForwarding implements Forwarding {
         for (Duty duty : Duty.values()) {
             retries.put(duty, new Retries(metrics.held()));
         }
+        Runnable unused = source.whenUnreachable(this::unreachable);
+    }
+
+    /** Ends calls to a member that neither they nor probes get answers from. Their connection would notice after 13 s. */
+    private void unreachable(Member member) {
+        long sinceNanos = System.nanoTime();
+        CompletableFuture.delayedExecutor(DOUBT.toMillis(), TimeUnit.MILLISECONDS, Runnable::run)
+                .execute(() -> source.view()
+                        .member(member.id())
+                        .filter(same -> same.health() == Health.UNREACHABLE)
+                        .ifPresent(same -> patient.forEach(call -> call.unreachable(same.endpoints(), sinceNanos))));
     }
 
     /** The source was replaced: calls not yet sent end. */
@@ -120,7 +142,8 @@ public final class SourceForwarding implements Forwarding {
                 Objects.requireNonNull(retries.get(method.duty())),
                 request,
                 settings.timeout(),
-                () -> executed(method, request));
+                () -> executed(method, request),
+                patient);
         call.start();
         return call;
     }

@@ -218,6 +218,36 @@ final class ForwardingFaultIT {
         });
     }
 
+    /** An idle connection would notice after 13 s. */
+    @Test
+    void streamsEndOnceTheirMemberDoesNotRespondToProbes() throws Exception {
+        EtcdSettings probing = EtcdSettings.of(SOURCE.cluster().clientUrls().toArray(new URI[0]));
+        try (ForwardingFront probed = new ForwardingFront(probing, ForwardSettings.DEFAULTS.with(Writes.FORWARD))) {
+            ManagedChannel toProbed = plain("127.0.0.1", probed.port());
+            try {
+                await().atMost(PATIENCE)
+                        .until(() -> probed.source.view().leader().isPresent());
+                long lease = LeaseGrpc.newBlockingStub(toProbed)
+                        .leaseGrant(LeaseGrantRequest.newBuilder().setTTL(60).build())
+                        .getID();
+                KeepAlives keepAlives = new KeepAlives();
+                LeaseGrpc.newStub(toProbed)
+                        .leaseKeepAlive(keepAlives)
+                        .onNext(LeaseKeepAliveRequest.newBuilder().setID(lease).build());
+                await().atMost(PATIENCE).until(() -> keepAlives.answers.size() == 1);
+                long began = System.nanoTime();
+                SOURCE.cluster().leader().clientProxy().blackHole();
+                assertThatExceptionOfType(ExecutionException.class)
+                        .isThrownBy(() -> keepAlives.end.get(30, TimeUnit.SECONDS))
+                        .satisfies(e ->
+                                assertThat(Status.fromThrowable(e).getCode()).isEqualTo(Status.Code.UNAVAILABLE));
+                assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Duration.ofSeconds(12));
+            } finally {
+                toProbed.shutdownNow();
+            }
+        }
+    }
+
     @Test
     void anUnreadSnapshotBlocksNoOtherCallAndEndsWhenCanceled() throws Exception {
         for (int i = 0; i < 24; i++) {
