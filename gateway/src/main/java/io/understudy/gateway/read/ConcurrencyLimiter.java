@@ -1,24 +1,39 @@
 package io.understudy.gateway.read;
 
 import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.caller.Session;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Queue;
 import java.util.function.Supplier;
 
-/** Limits concurrent tasks and the queue for them, first come, first served. Shared by all event loops. */
+/**
+ * Limits concurrent tasks and the queue for them, first come, first served. A session has a share of the queue. Shared by
+ * all event loops.
+ */
 final class ConcurrencyLimiter {
+
+    /** Number of sessions that can use the whole queue. */
+    private static final int SHARES = 4;
 
     private final Vertx vertx;
     private final int maxUnderWay;
     private final int maxWaiting;
 
     // Under this object's lock.
-    private final Queue<Runnable> waiting = new ArrayDeque<>();
+    private final Queue<Wait> waiting = new ArrayDeque<>();
+
+    /** Number of queued tasks. */
+    private final Map<Session, Integer> ofSession = new HashMap<>();
+
     private int underWay;
+
+    private record Wait(Session session, Runnable begin) {}
 
     ConcurrencyLimiter(Vertx vertx, int maxUnderWay, int maxWaiting) {
         this.vertx = vertx;
@@ -29,9 +44,9 @@ final class ConcurrencyLimiter {
     /**
      * Starts {@code work} on the calling event loop when it is within the limit.
      *
-     * @return the result, on that loop; fails with etcd's error if the queue is full
+     * @return the result, on that loop; fails with etcd's error if the queue, or the session's share of it, is full
      */
-    <T> Future<T> take(Supplier<Future<T>> work) {
+    <T> Future<T> take(Session session, Supplier<Future<T>> work) {
         Context loop = vertx.getOrCreateContext();
         Promise<T> promise = Promise.promise();
         Runnable task = () -> begin(work).onComplete(result -> {
@@ -40,10 +55,12 @@ final class ConcurrencyLimiter {
         });
         synchronized (this) {
             if (underWay >= maxUnderWay) {
-                if (waiting.size() >= maxWaiting) {
+                if (waiting.size() >= maxWaiting
+                        || ofSession.getOrDefault(session, 0) >= Math.max(1, maxWaiting / SHARES)) {
                     return Future.failedFuture(ApiException.tooManyRequests());
                 }
-                waiting.add(() -> loop.runOnContext(now -> task.run()));
+                ofSession.merge(session, 1, Integer::sum);
+                waiting.add(new Wait(session, () -> loop.runOnContext(now -> task.run())));
                 return promise.future();
             }
             underWay++;
@@ -67,14 +84,15 @@ final class ConcurrencyLimiter {
     }
 
     private void over() {
-        Runnable following;
+        Wait following;
         synchronized (this) {
             following = waiting.poll();
             if (following == null) {
                 underWay--;
                 return;
             }
+            ofSession.computeIfPresent(following.session, (same, tasks) -> tasks == 1 ? null : tasks - 1);
         }
-        following.run();
+        following.begin.run();
     }
 }

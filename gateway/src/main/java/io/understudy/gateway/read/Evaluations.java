@@ -1,5 +1,6 @@
 package io.understudy.gateway.read;
 
+import io.understudy.gateway.caller.Session;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.WorkerExecutor;
@@ -38,8 +39,8 @@ final class Evaluations {
     }
 
     /** Runs {@code begin} on the calling event loop when a worker is free, as {@link ConcurrencyLimiter#take} does. */
-    <T> Future<T> inTurn(Supplier<Future<T>> begin) {
-        return limiter.take(begin);
+    <T> Future<T> inTurn(Session session, Supplier<Future<T>> begin) {
+        return limiter.take(session, begin);
     }
 
     /** Runs {@code evaluation} on a worker, within {@link #inTurn}; completes on the calling event loop. */

@@ -4,6 +4,7 @@ import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.OpResult;
 import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.caller.ReadPermissions;
+import io.understudy.gateway.caller.Session;
 import io.understudy.gateway.replica.ReplicaState;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Revision;
@@ -56,6 +57,7 @@ sealed interface Operation<R extends OpResult> permits RangeOperation, TxnOperat
      * @param refusal the client's error at that deadline
      * @param deadlineNanos by {@link System#nanoTime}
      * @param caller principal to read as if it has a token; otherwise the gateway
+     * @param session of the client
      */
     record Need(
             Missing missing,
@@ -63,18 +65,19 @@ sealed interface Operation<R extends OpResult> permits RangeOperation, TxnOperat
             long behindNanos,
             ApiException refusal,
             long deadlineNanos,
-            Principal caller) {
+            Principal caller,
+            Session session) {
 
         Need atLeast(long other) {
             return other > revision ? pinnedAt(other) : this;
         }
 
         Need pinnedAt(long pin) {
-            return new Need(missing, pin, behindNanos, refusal, deadlineNanos, caller);
+            return new Need(missing, pin, behindNanos, refusal, deadlineNanos, caller, session);
         }
 
         Need asGateway() {
-            return new Need(missing, revision, behindNanos, refusal, deadlineNanos, Principal.ANONYMOUS);
+            return new Need(missing, revision, behindNanos, refusal, deadlineNanos, Principal.ANONYMOUS, session);
         }
     }
 }

@@ -194,7 +194,7 @@ final class PendingRead<R extends OpResult> {
 
     private void answer(ReplicaState state) {
         if (!path.isShort(operation, state)) {
-            path.evaluations().inTurn(this::evaluate).onFailure(this::fail);
+            path.evaluations().inTurn(caller.session(), this::evaluate).onFailure(this::fail);
             return;
         }
         Answer<R> answer;
@@ -390,7 +390,7 @@ final class PendingRead<R extends OpResult> {
         long fair = System.nanoTime() + path.settings().freshnessTimeout().toNanos();
         // The gateway may lack permissions outside of its range.
         Principal as = missing == Missing.KEYS ? caller.principal() : Principal.ANONYMOUS;
-        return new Operation.Need(missing, least, fair, tooOld(), deadlineNanos, as);
+        return new Operation.Need(missing, least, fair, tooOld(), deadlineNanos, as, caller.session());
     }
 
     /** Returns the client's error if no member reaches the required revision. */

@@ -85,7 +85,7 @@ final class SourceReads implements Upstream {
 
     @Override
     public Future<Fetched<RangeResult>> range(RangeRequest request, Need need) {
-        return limiter.take(() -> read(request, need)
+        return limiter.take(need.session(), () -> read(request, need)
                 .map(answer -> new Fetched<>(
                         result(request, answer, header(answer)),
                         answer.revision(),
@@ -95,7 +95,7 @@ final class SourceReads implements Upstream {
 
     @Override
     public Future<Fetched<TxnResult>> txn(TxnRequest request, Need need) {
-        return limiter.take(() -> txn(request, need, 1));
+        return limiter.take(need.session(), () -> txn(request, need, 1));
     }
 
     /** Retries if the pinned revision is compacted, since the client requested the latest. */
@@ -130,7 +130,8 @@ final class SourceReads implements Upstream {
         return readAll(ranges, pinned)
                 .compose(answers -> isShort(answers)
                         ? Future.succeededFuture(choose(plan, revision, answers))
-                        : evaluations.inTurn(() -> evaluations.run(() -> choose(plan, revision, answers))))
+                        : evaluations.inTurn(
+                                need.session(), () -> evaluations.run(() -> choose(plan, revision, answers))))
                 .compose(path -> onPath(path, pin, pinned));
     }
 

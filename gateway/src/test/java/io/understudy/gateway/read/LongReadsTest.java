@@ -217,9 +217,12 @@ final class LongReadsTest {
             while (all.isEmpty() || !all.get(all.size() - 1).failed()) {
                 all.add(read(sorted()));
             }
+            Future<?> other = reads.range(caller(new Session()), sorted());
+            assertThat(other.failed()).isFalse();
             gone.set(true);
             return null;
         });
+        assertThat(all).hasSizeBetween(250, 300);
         assertThat(all.get(all.size() - 1).cause())
                 .isInstanceOfSatisfying(ApiException.class, refusal -> assertThat(refusal.code())
                         .isEqualTo(Status.Code.RESOURCE_EXHAUSTED));
@@ -239,7 +242,11 @@ final class LongReadsTest {
     }
 
     private Caller caller() {
-        return new Caller(Principal.ANONYMOUS, session, Freshness.ANY, Caller.NO_DEADLINE, gone::get, Runnable::run);
+        return caller(session);
+    }
+
+    private Caller caller(Session of) {
+        return new Caller(Principal.ANONYMOUS, of, Freshness.ANY, Caller.NO_DEADLINE, gone::get, Runnable::run);
     }
 
     private static RangeRequest one() {
