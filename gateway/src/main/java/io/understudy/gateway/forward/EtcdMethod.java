@@ -4,6 +4,8 @@ import static io.grpc.MethodDescriptor.MethodType.BIDI_STREAMING;
 import static io.grpc.MethodDescriptor.MethodType.SERVER_STREAMING;
 import static io.grpc.MethodDescriptor.MethodType.UNARY;
 
+import com.google.protobuf.InvalidProtocolBufferException;
+import io.etcd.jetcd.api.CompactionRequest;
 import io.grpc.MethodDescriptor;
 import io.grpc.MethodDescriptor.MethodType;
 import io.understudy.etcd.Duty;
@@ -19,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param wire name and type, with messages as bytes
  * @param duty selects the members
- * @param patient whether an answer may take any time, since the method waits for other clients
+ * @param patient whether any answer may take any time, since the method waits for other clients
  */
 public record EtcdMethod(MethodDescriptor<byte[], byte[]> wire, Treatment treatment, Duty duty, boolean patient) {
 
@@ -120,6 +122,18 @@ public record EtcdMethod(MethodDescriptor<byte[], byte[]> wire, Treatment treatm
     /** Whether a call also has exactly one answer. */
     public boolean unary() {
         return wire.getType() == UNARY;
+    }
+
+    /** Whether the answer to this request may take any time. A physical compaction is answered once it has ended. */
+    boolean isPatient(byte @Nullable [] request) {
+        if (patient || request == null || !fullName().equals(COMPACT)) {
+            return patient;
+        }
+        try {
+            return CompactionRequest.parseFrom(request).getPhysical();
+        } catch (InvalidProtocolBufferException e) {
+            return false;
+        }
     }
 
     private static EtcdMethod read(String name) {

@@ -72,6 +72,7 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
     private final long beganNanos = System.nanoTime();
     private final long heldUntilNanos;
     private final boolean requiresLeader;
+    private final boolean isPatient;
 
     /** Null if it never waited. */
     private @Nullable CompletableFuture<Void> turn;
@@ -116,7 +117,8 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
         this.request = request;
         this.succeeded = succeeded;
         this.patient = patient;
-        boolean ours = caller.deadlineNanos() == Caller.NO_DEADLINE && !method.patient();
+        this.isPatient = method.isPatient(request);
+        boolean ours = caller.deadlineNanos() == Caller.NO_DEADLINE && !isPatient;
         this.deadlineNanos = ours ? beganNanos + patience.toNanos() : caller.deadlineNanos();
         this.heldUntilNanos = beganNanos + patience.toNanos();
         this.requiresLeader = "true".equals(headers.get(PassedMetadata.REQUIRES_LEADER));
@@ -124,7 +126,7 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
 
     void start() {
         metrics.began(method);
-        if (method.patient()) {
+        if (isPatient) {
             patient.add(this);
         }
         guarded(this::unsent);
