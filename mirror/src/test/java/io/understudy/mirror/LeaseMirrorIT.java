@@ -159,6 +159,28 @@ final class LeaseMirrorIT {
         }
     }
 
+    /** The first event is a snapshot then, and the missing keys were not changed since the checkpoint. */
+    @Test
+    void keysExpiredWhileTheSourceCompactedItsHistoryAreRestored() {
+        long lease = owner.grant(TTL);
+        try (MirrorProcess mirror = start()) {
+            owner.put("/a", "1", lease);
+            owner.put("/plain", "1", 0);
+            awaitCaughtUp(mirror, source);
+        }
+        await().atMost(PATIENCE).until(() -> target.contents().size() == 1);
+        for (int i = 0; i < 10; i++) {
+            owner.put("/plain", "more " + i, 0);
+        }
+        compact();
+        try (MirrorProcess mirror = start()) {
+            awaitCaughtUp(mirror, source);
+            assertThat(target.contents()).isEqualTo(source.contents()).hasSize(2);
+            assertThat(lease("/a")).isEqualTo(lease);
+            assertThat(mirror.failure()).isNotDone();
+        }
+    }
+
     @Test
     void aLeaseRevokedInTheTargetIsRestored() {
         long lease = owner.grant(TTL);

@@ -111,13 +111,19 @@ final class SourceComparison {
                 + " allow these deletions, until the mirror is synced");
     }
 
-    /** Whether the values differ; leases may have been treated otherwise before. */
+    /**
+     * Whether the values differ; leases may have been treated otherwise before. A missing key with a kept lease proves
+     * nothing: it expires while no mirror runs.
+     */
     private boolean contradicts(KeyValue entry) {
         if (entry.modRevision().isAfter(mirrored)) {
             return false;
         }
         RangeResponse there =
                 calls.range(RangeRequest.newBuilder().setKey(entry.key()).build());
-        return there.getKvsCount() == 0 || !there.getKvs(0).getValue().equals(entry.value());
+        boolean mayHaveExpired = leased && entry.lease() != 0;
+        return there.getKvsCount() == 0
+                ? !mayHaveExpired
+                : !there.getKvs(0).getValue().equals(entry.value());
     }
 }
