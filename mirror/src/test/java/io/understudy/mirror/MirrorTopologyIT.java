@@ -13,9 +13,11 @@ import io.understudy.local.junit.EtcdExtension;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointCodec;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
+import io.understudy.mirror.fixture.Leases;
 import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.home.Home;
+import io.understudy.mirror.lease.LeaseMode;
 import io.understudy.mirror.pipeline.MirrorReport;
 import io.understudy.mirror.pipeline.MirrorState;
 import io.understudy.mirror.scope.MirrorScope;
@@ -115,6 +117,33 @@ final class MirrorTopologyIT {
         }
         assertThat(home(b, "ab")).isEqualTo(id(a));
         assertThat(home(c, "bc")).isEqualTo(id(b));
+    }
+
+    /** As in a chain of four clusters: the first mark names a cluster before A. */
+    @Test
+    void aMirrorOfRestoredLeasesContinues() {
+        Checkpoint mark = Checkpoint.first(new ClusterId(7), MirrorScope.prefix("/x/"), "elsewhere", Instant.EPOCH);
+        try (MirrorProcess ab = Mirrors.start(leased("ab", A, B, "/a/"))) {
+            await().atMost(PATIENCE).until(() -> b.get(ReservedKeys.home("ab")).getKvsCount() == 1);
+            assertNone(ab);
+        }
+        try (Leases owner = Leases.of(A.cluster().leader());
+                MirrorProcess bc = start("bc", B, C, "/a/")) {
+            owner.put("/a/leased", "1", owner.grant(2));
+            try (MirrorProcess ab = Mirrors.start(leased("ab", A, B, "/a/"))) {
+                awaitEverywhere(Map.of("/a/leased", "1"), b, c);
+                marked(a, "xa", "/a/1", "1", mark);
+                awaitEverywhere(Map.of("/a/leased", "1", "/a/1", "1"), b, c);
+                assertNone(ab);
+            }
+            awaitEverywhere(Map.of("/a/1", "1"), b, c);
+            try (MirrorProcess ab = Mirrors.start(leased("ab", A, B, "/a/"))) {
+                awaitEverywhere(Map.of("/a/leased", "1", "/a/1", "1"), b, c);
+                a.put("/a/2", "2");
+                awaitEverywhere(Map.of("/a/leased", "1", "/a/1", "1", "/a/2", "2"), b, c);
+                assertNone(ab, bc);
+            }
+        }
     }
 
     /** Each key is carried by two mirrors of the ring's three pairs, from its home to the cluster before it. */
@@ -285,11 +314,21 @@ final class MirrorTopologyIT {
 
     private static MirrorSettings.Mirror mirror(
             String name, EtcdExtension source, EtcdExtension target, String prefix) {
+        return mirror(name, source, target, prefix, EtcdSinkOptions.DEFAULTS);
+    }
+
+    private static MirrorSettings.Mirror leased(
+            String name, EtcdExtension source, EtcdExtension target, String prefix) {
+        return mirror(name, source, target, prefix, EtcdSinkOptions.DEFAULTS.with(LeaseMode.TTL));
+    }
+
+    private static MirrorSettings.Mirror mirror(
+            String name, EtcdExtension source, EtcdExtension target, String prefix, EtcdSinkOptions options) {
         return new MirrorSettings.Mirror(
                 name,
                 MirrorSettings.Source.Etcd.of(Mirrors.settings(source.cluster())),
                 MirrorScope.prefix(prefix),
-                MirrorSettings.Target.Etcd.of(Mirrors.settings(target.cluster()), EtcdSinkOptions.DEFAULTS));
+                MirrorSettings.Target.Etcd.of(Mirrors.settings(target.cluster()), options));
     }
 
     private static void awaitEverywhere(Map<String, String> expected, TestClient... clusters) {

@@ -293,7 +293,10 @@ public final class EtcdSink implements Sink {
      * @return whether the target has them all
      */
     public boolean restoreLeases() {
-        return tail.restoreLeases(homes.path(store.current().source()), synchronisation);
+        ClusterId from = store.current().source();
+        // The mark names the primary, which no event has settled yet.
+        homes.settle(from);
+        return tail.restoreLeases(homes.path(from), synchronisation);
     }
 
     /** Observes commits to target keys and ends the previous observation. Any thread. */

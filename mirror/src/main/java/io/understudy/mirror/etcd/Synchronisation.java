@@ -303,6 +303,7 @@ final class Synchronisation implements AutoCloseable {
     /**
      * Makes a complete target {@code syncing} while keys with leases are restored.
      *
+     * @param stored with the mark of the transaction, which the lane's key has as well
      * @return operations by which a later writer compares at the checkpoint's revision, if this one ends before
      */
     List<RequestOp> restoring(Checkpoint stored) {

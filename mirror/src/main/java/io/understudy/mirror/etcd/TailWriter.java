@@ -180,9 +180,8 @@ final class TailWriter implements AutoCloseable {
             }
             done.set(leases.restore(at, null, operations -> {
                 if (writer.current().state() == CheckpointState.SYNCED) {
-                    writer.writeOwn(
-                            synchronisation.restoring(stored),
-                            stored.marked(path, Instant.now()).in(CheckpointState.SYNCING));
+                    Checkpoint marked = stored.marked(path, Instant.now());
+                    writer.writeOwn(synchronisation.restoring(marked), marked.in(CheckpointState.SYNCING));
                 }
                 batches.repair(operations, path);
             }));

@@ -9,13 +9,18 @@ import io.etcd.jetcd.api.TxnRequest;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.local.junit.EtcdExtension;
+import io.understudy.mirror.checkpoint.Checkpoint;
+import io.understudy.mirror.checkpoint.CheckpointCodec;
 import io.understudy.mirror.checkpoint.CheckpointState;
+import io.understudy.mirror.checkpoint.Marks;
+import io.understudy.mirror.checkpoint.StrictJson;
 import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.Silent;
 import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.lease.TargetLeases;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.scope.ReservedKeys;
+import io.understudy.mirror.sink.ForeignWriteHint;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Commit;
@@ -24,9 +29,12 @@ import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -177,6 +185,73 @@ final class TailWriterIT {
         assertThat(value()).isEqualTo("v199");
         assertThat(sink.complete()).isEqualTo(new Revision(5_000));
         assertThat(sink.checkpoint().revision()).isEqualTo(new Revision(5_000));
+    }
+
+    /** Mirrors of the target read both. Tests invariant M21. */
+    @Test
+    void theTransactionBeforeTheRestorationOfLeasesHasOneMark() {
+        List<List<ClusterId>> marks = new CopyOnWriteArrayList<>();
+        TargetLeases kept = new TargetLeases() {
+            @Override
+            public boolean areKept() {
+                return true;
+            }
+
+            @Override
+            public long forPut(ByteString key, long sourceLease) {
+                return 0;
+            }
+
+            @Override
+            public boolean restore(Position at, List<KeyValue> keys, Consumer<List<RequestOp>> writer) {
+                if (keys == null) {
+                    writer.accept(List.of(Operations.put(ByteString.copyFromUtf8("/l/1"), KEY)));
+                    marks.add(mark(SyncWriter.key("l", 0)));
+                    marks.add(mark(ReservedKeys.checkpoint("l")));
+                }
+                return true;
+            }
+        };
+        MirrorScope scope = MirrorScope.prefix("/l/");
+        try (EtcdSink leased = new EtcdSink(
+                "l",
+                scope,
+                "test",
+                null,
+                cluster,
+                EtcdSinkOptions.DEFAULTS,
+                kept,
+                ForeignWriteHint.NONE,
+                new Silent())) {
+            assertThat(leased.open()).isNull();
+            leased.snapshotStarted(SOURCE, new Revision(10));
+            leased.snapshotPage(KeyRange.prefix(ByteString.copyFromUtf8("/l/")), List.of());
+            leased.snapshotCompleted(new Position(SOURCE, new Revision(10), null));
+            Revision revision = new Revision(11);
+            Checkpoint upstream = Checkpoint.first(new ClusterId(7), scope, "elsewhere", Instant.EPOCH);
+            Commit passed = new Commit(
+                    revision,
+                    Stream.of(
+                                    new KeyValue(ByteString.copyFromUtf8("/l/1"), KEY, revision, revision, 1, 0),
+                                    new KeyValue(
+                                            ReservedKeys.checkpoint("up"),
+                                            CheckpointCodec.encode(upstream),
+                                            revision,
+                                            revision,
+                                            1,
+                                            0))
+                            .<Change>map(Change.Put::new)
+                            .toList());
+            leased.commit(passed, position(passed));
+            leased.settle();
+            assertThat(leased.checkpoint().path()).containsExactly(new ClusterId(7), SOURCE);
+            assertThat(leased.restoreLeases()).isTrue();
+        }
+        assertThat(marks).hasSize(2).containsOnly(List.of(SOURCE));
+    }
+
+    private List<ClusterId> mark(ByteString key) {
+        return Marks.read(StrictJson.parse(target.get(key).getKvs(0).getValue()));
     }
 
     /** Only if the key is as it was found. */
