@@ -125,7 +125,7 @@ final class ImportRulesTest {
             .mirror.revisions   .mirror.call .mirror.checkpoint .mirror.scope .vocabulary .etcd com.google.protobuf
             .mirror.revisions   .mirror.home io.etcd.jetcd.api org.slf4j
             .mirror.lease       .metrics .mirror.metrics .mirror.call .mirror.sink .mirror.checkpoint .mirror.scope .vocabulary .feed .etcd
-            .mirror.lease       com.google.protobuf io.etcd.jetcd.api io.micrometer org.slf4j
+            .mirror.lease       .mirror.home com.google.protobuf io.etcd.jetcd.api io.micrometer org.slf4j
             .mirror.auth        .metrics .mirror.metrics .mirror.call .mirror.scope .vocabulary .etcd .config com.google.protobuf
             .mirror.auth        io.etcd.jetcd.api io.grpc io.micrometer org.slf4j
             .mirror.home        .mirror.checkpoint .mirror.scope .vocabulary .etcd com.fasterxml.jackson com.google.protobuf

@@ -13,7 +13,9 @@ import io.understudy.mirror.etcd.EtcdSink;
 import io.understudy.mirror.etcd.KeyObservation;
 import io.understudy.mirror.etcd.TargetHistory;
 import io.understudy.mirror.etcd.UpstreamMirrors;
+import io.understudy.mirror.lease.LeaseKeeper;
 import io.understudy.mirror.lease.LeaseMetrics;
+import io.understudy.mirror.lease.LeaseMode;
 import io.understudy.mirror.lease.LeasedSink;
 import io.understudy.mirror.lease.TargetLeases;
 import io.understudy.mirror.pipeline.Conflict;
@@ -54,7 +56,9 @@ final class EtcdMirror {
     private final EtcdCluster election;
 
     private final MeterRegistry meters;
-    private final LeaseMetrics leases;
+    /** Null if leases are not copied. */
+    private final @Nullable LeaseKeeper leases;
+
     private final Set<String> feeding;
     /** State of the target; null until both clusters were found to be the primary. */
     private volatile @Nullable FormerPrimary former;
@@ -84,8 +88,18 @@ final class EtcdMirror {
         this.meters = meters;
         this.target = connect(label + "-target", opened);
         this.election = connect(label + "-election", opened);
-        this.leases = leases;
+        this.leases = keeper(leases, opened);
         this.feeding = Set.copyOf(feeding);
+    }
+
+    private @Nullable LeaseKeeper keeper(LeaseMetrics metrics, Consumer<AutoCloseable> opened) {
+        if (etcd.options().leases() == LeaseMode.DROP) {
+            return null;
+        }
+        LeaseKeeper keeper =
+                LeaseKeeper.start(mirror.name(), writer, target, etcd.options().maxTxnOps(), metrics);
+        opened.accept(keeper);
+        return keeper;
     }
 
     private EtcdCluster connect(String name, Consumer<AutoCloseable> opened) {
@@ -216,20 +230,12 @@ final class EtcdMirror {
 
     private Sink leased(Function<TargetLeases, EtcdSink> sinks, SinkListener listener) {
         EtcdCluster cluster = source.cluster();
-        if (cluster == null) {
+        if (cluster == null || leases == null) {
             throw new IllegalArgumentException("mirror " + mirror.name() + " has leases: ttl, but "
                     + mirror.source().shown()
                     + " does not provide the state of leases; set leases: drop");
         }
         return LeasedSink.over(
-                mirror.name(),
-                mirror.scope(),
-                cluster,
-                target,
-                leases,
-                listener,
-                sinks,
-                EtcdSink::epoch,
-                EtcdSink::restoreLeases);
+                leases, mirror.scope(), cluster, listener, sinks, EtcdSink::epoch, EtcdSink::restoreLeases);
     }
 }

@@ -21,6 +21,7 @@ import io.understudy.mirror.lease.LeaseMode;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.settings.MirrorSettings;
 import io.understudy.vocabulary.KeyRange;
+import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -135,6 +136,46 @@ final class LeaseMirrorIT {
             // The source decides whether it has expired by now.
             await().atMost(PATIENCE).until(() -> target.contents().equals(source.contents()));
         }
+    }
+
+    @Test
+    void keysRemainWhileTheMirrorHasFailed() throws Exception {
+        long lease = owner.grant(TTL);
+        try (MirrorProcess mirror = start()) {
+            owner.put("k", "1", lease);
+            awaitCaughtUp(mirror, source);
+            // The sink is closed, and opened again after at least 5 s.
+            target.put(CHECKPOINT.toStringUtf8(), "damaged");
+            owner.put("other", "1", 0);
+            assertThat(awaitFailure(mirror)).hasMessageContaining("damaged");
+            awaitUnchanged(lease);
+        }
+    }
+
+    @Test
+    void keysRemainWhileTheTargetHasNoSpace() {
+        long lease = owner.grant(TTL);
+        long ended = owner.grant(TTL);
+        try (MirrorProcess mirror = start()) {
+            owner.put("k", "1", lease);
+            owner.put("ended", "1", ended);
+            awaitCaughtUp(mirror, source);
+            target.freeze();
+            try {
+                // The sink is closed, and cannot raise its epoch again.
+                inTarget.revoke(ended);
+                awaitUnchanged(lease);
+            } finally {
+                target.thaw();
+            }
+            await().atMost(PATIENCE).until(() -> target.contents().equals(source.contents()));
+            assertThat(mirror.failure()).isNotDone();
+        }
+    }
+
+    /** Observes the key for four times its lease's TTL. */
+    private void awaitUnchanged(long lease) {
+        await().during(Duration.ofSeconds(4 * TTL)).atMost(PATIENCE).until(() -> lease("k") == lease);
     }
 
     @Test

@@ -34,6 +34,11 @@ final class HeldLease {
         return lease;
     }
 
+    /** Returns a registered lease, which the target may lack, due at once. */
+    static HeldLease registered(long id) {
+        return new HeldLease(id, 0);
+    }
+
     long id() {
         return id;
     }

@@ -16,7 +16,6 @@ import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -54,11 +53,9 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
     /** TTL of a lease that ended at the source: a later commit deletes its keys. */
     private static final long ENDED_SECONDS = 60;
 
-    private static final Duration MAX_DEADLINE = Duration.ofSeconds(2);
     private static final int READ_AT_A_TIME = 32;
     private static final int PROBED_AT_A_TIME = 500;
-    /** etcd takes 128 operations per transaction by default. */
-    private static final int GRANTED_AT_A_TIME = 100;
+    private static final int MAX_GRANTED_AT_A_TIME = 100;
 
     private final String mirror;
     private final List<KeyRange> mirrored;
@@ -81,6 +78,7 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
     /** The lease that this writer attached each key to. Guarded by its own lock, which is never held during a call. */
     private final Map<ByteString, HeldLease> attached = new HashMap<>();
 
+    private final int grantedAtATime;
     private final ExecutorService reads;
     private final ClusterCalls sourceKeys;
     private final ClusterCalls targetKeys;
@@ -93,13 +91,18 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
     private volatile @Nullable Supplier<Compare> epoch;
     private volatile @Nullable SinkException lost;
 
-    /** The caller closes the clusters, and calls {@link #in} before anything else. */
+    /**
+     * The caller closes the clusters, and calls {@link #in} before anything else.
+     *
+     * @param maxTxnOps maximum operations of a transaction of the target
+     */
     KeptLeases(
             String mirror,
             MirrorScope scope,
             EtcdCluster source,
             ConfirmedRevision head,
             EtcdCluster target,
+            int maxTxnOps,
             LeaseMetrics metrics,
             SinkListener listener) {
         this.mirror = mirror;
@@ -107,25 +110,21 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
         this.metrics = metrics;
         this.mirrored = scope.targetRanges();
         this.repeated = new Repeated(listener);
+        this.grantedAtATime = Math.min(MAX_GRANTED_AT_A_TIME, maxTxnOps);
         this.reads = Executors.newFixedThreadPool(READ_AT_A_TIME, work -> {
             Thread thread = new Thread(work, "mirror-" + mirror + "-lease-times");
             thread.setDaemon(true);
             return thread;
         });
-        ClusterCalls writes = new ClusterCalls(target, Duty.WRITE, deadline(target));
+        ClusterCalls writes = new ClusterCalls(target, Duty.WRITE, LeaseKeeper.deadline(target));
         this.register = new LeaseRegister(mirror, writes);
         this.target = new LeaseCalls(writes);
         // Any member that serves watches forwards lease requests to the leader.
         this.head = head;
-        this.source = new LeaseCalls(new ClusterCalls(source, Duty.WATCH, deadline(source)));
+        this.source = new LeaseCalls(new ClusterCalls(source, Duty.WATCH, LeaseKeeper.deadline(source)));
         this.sourceKeys =
                 new ClusterCalls(source, Duty.SNAPSHOT, source.settings().requestTimeout());
         this.targetKeys = new ClusterCalls(target, Duty.WRITE, target.settings().requestTimeout());
-    }
-
-    private static Duration deadline(EtcdCluster cluster) {
-        Duration configured = cluster.settings().requestTimeout();
-        return configured.compareTo(MAX_DEADLINE) < 0 ? configured : MAX_DEADLINE;
     }
 
     @Override
@@ -140,15 +139,12 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
      */
     boolean begin() {
         registered.addAll(repeated.until("read of the lease register", register::ids));
-        List<Long> all = new ArrayList<>(registered);
+        registered.forEach(id -> held.put(id, HeldLease.registered(id)));
+        List<HeldLease> all = List.copyOf(held.values());
         for (int from = 0; from < all.size(); from += PROBED_AT_A_TIME) {
-            List<Long> some = all.subList(from, Math.min(all.size(), from + PROBED_AT_A_TIME));
+            List<HeldLease> some = all.subList(from, Math.min(all.size(), from + PROBED_AT_A_TIME));
             repeated.until("lease lookup", () -> {
-                target.keepAlive(some, (id, seconds) -> {
-                    if (seconds > 0) {
-                        held.put(id, new HeldLease(id, seconds));
-                    }
-                });
+                target.keepAlive(some, lease -> held.remove(lease.id(), lease));
                 return true;
             });
         }
@@ -287,24 +283,8 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
         return held.values();
     }
 
-    /** Keeps the leases alive once. */
-    void keepAlive(List<HeldLease> leases) throws CallFailedException, InterruptedException {
-        long sentAt = System.nanoTime();
-        target.keepAlive(leases.stream().map(HeldLease::id).toList(), (id, seconds) -> {
-            HeldLease lease = held.get(id);
-            if (lease == null) {
-                return;
-            }
-            if (seconds > 0) {
-                lease.keptAlive(sentAt, seconds);
-            } else {
-                lose(lease);
-            }
-        });
-    }
-
     /** Records an expired lease. Synchronized, since a concurrent new grant would hide the loss. */
-    private synchronized void lose(HeldLease lease) {
+    synchronized void lose(HeldLease lease) {
         if (held.remove(lease.id(), lease)) {
             lost = new SinkException.Unavailable(
                     "lease " + Long.toHexString(lease.id())
@@ -321,7 +301,8 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
     }
 
     /**
-     * Revokes a lease that the source no longer has, unless keys are attached to it.
+     * Revokes a lease that the source no longer has, unless keys are attached to it. The register comes first: its
+     * write fails if another process has taken over, which may use the lease.
      *
      * @return whether it was revoked
      */
@@ -330,15 +311,10 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
         if (!facts.keys().isEmpty() || lease.goneAt() == null) {
             return false;
         }
-        held.remove(lease.id());
-        try {
-            target.revoke(lease.id());
-            register.remove(lease.id(), fence());
-        } catch (CallFailedException e) {
-            held.put(lease.id(), lease);
-            throw e;
-        }
+        register.remove(lease.id(), fence());
         registered.remove(lease.id());
+        target.revoke(lease.id());
+        held.remove(lease.id(), lease);
         return true;
     }
 
@@ -371,12 +347,14 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
 
     private synchronized Set<Long> hold(Map<Long, LeaseCalls.Facts> granted) {
         requireNoneLost();
-        List<Long> missing =
-                granted.keySet().stream().filter(id -> !held.containsKey(id)).toList();
-        for (int from = 0; from < missing.size(); from += GRANTED_AT_A_TIME) {
-            List<Long> some = missing.subList(from, Math.min(missing.size(), from + GRANTED_AT_A_TIME));
+        // One that is held but not registered was about to end.
+        List<Long> missing = granted.keySet().stream()
+                .filter(id -> !held.containsKey(id) || !registered.contains(id))
+                .toList();
+        for (int from = 0; from < missing.size(); from += grantedAtATime) {
+            List<Long> some = missing.subList(from, Math.min(missing.size(), from + grantedAtATime));
             register(some.stream().filter(id -> !registered.contains(id)).toList());
-            together(some, id -> {
+            together(some.stream().filter(id -> !held.containsKey(id)).toList(), id -> {
                 LeaseCalls.Facts atSource = Objects.requireNonNull(granted.get(id));
                 grant(id, atSource.exists() ? atSource.grantedSeconds() : ENDED_SECONDS);
             });
@@ -388,7 +366,7 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
 
     private void register(List<Long> ids) {
         together(
-                ids,
+                ids.stream().filter(id -> !held.containsKey(id)).toList(),
                 id -> repeated.until("lookup of lease " + Long.toHexString(id) + " in the target", () -> {
                     requireOurs(id);
                     return true;

@@ -10,7 +10,10 @@ import io.understudy.mirror.call.CallFailedException;
 import io.understudy.mirror.call.ClusterCalls;
 import java.util.Collection;
 import java.util.List;
-import java.util.function.BiConsumer;
+import java.util.Map;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /** Lease requests to a cluster. Thread-safe. */
 final class LeaseCalls {
@@ -68,9 +71,22 @@ final class LeaseCalls {
         }
     }
 
-    /** Renews leases, see {@link ClusterCalls#keepAlive(Collection, BiConsumer)}. */
-    void keepAlive(Collection<Long> ids, BiConsumer<Long, Long> answer)
+    /**
+     * Keeps leases alive once. Answers apply to these objects, not to a lease that is granted meanwhile with the same ID.
+     *
+     * @param ended receives each lease that the cluster lacks, on another thread
+     */
+    void keepAlive(Collection<HeldLease> leases, Consumer<HeldLease> ended)
             throws CallFailedException, InterruptedException {
-        calls.keepAlive(ids, answer);
+        Map<Long, HeldLease> sent = leases.stream().collect(Collectors.toMap(HeldLease::id, Function.identity()));
+        long sentAt = System.nanoTime();
+        calls.keepAlive(sent.keySet(), (id, seconds) -> {
+            HeldLease lease = sent.get(id);
+            if (lease != null && seconds > 0) {
+                lease.keptAlive(sentAt, seconds);
+            } else if (lease != null) {
+                ended.accept(lease);
+            }
+        });
     }
 }

@@ -1,14 +1,27 @@
 package io.understudy.mirror.lease;
 
+import io.etcd.jetcd.api.TxnRequest;
+import io.etcd.jetcd.api.TxnResponse;
+import io.understudy.etcd.Duty;
+import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.EtcdMessages;
 import io.understudy.mirror.call.CallFailedException;
+import io.understudy.mirror.call.ClusterCalls;
+import io.understudy.mirror.home.Home;
+import io.understudy.mirror.scope.ReservedKeys;
+import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -17,13 +30,20 @@ import org.slf4j.LoggerFactory;
  * none, however long; a slow source delays no keep-alive. Each cluster has its own thread, so that neither waits for
  * the other.
  *
+ * <p>While no sink is open, as after a failure or at a target without space, it keeps the registered leases alive unless
+ * the target is the primary or another process is active. It ends none then.
+ *
  * <p>Invariant M10: no key expires in the target while its lease is alive at the source or the source is unreachable.
  */
-final class LeaseKeeper implements AutoCloseable {
+public final class LeaseKeeper implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(LeaseKeeper.class);
 
     private static final Duration TICK = Duration.ofMillis(100);
+    /** Interval of reads of the target, without a sink, for another active process or primary. */
+    private static final Duration LOOK = Duration.ofSeconds(1);
+
+    private static final Duration MAX_DEADLINE = Duration.ofSeconds(2);
     private static final long CLOSE_SECONDS = 1;
     private static final int ALIVE_AT_A_TIME = 500;
 
@@ -34,17 +54,37 @@ final class LeaseKeeper implements AutoCloseable {
     /** Maximum leases that are checked at the source per tick. */
     private static final int CHECKS_PER_TICK = 20;
 
+    /** @param complete up to where the target holds what the source had */
+    private record Writing(KeptLeases leases, Supplier<Revision> complete) {}
+
     private final String mirror;
-    private final KeptLeases leases;
-    private final Supplier<Revision> complete;
+    private final String process;
+    private final EtcdCluster cluster;
+    private final int maxTxnOps;
     private final LeaseMetrics metrics;
+    private final ClusterCalls calls;
+    private final LeaseCalls target;
+    private final LeaseRegister register;
     private final ScheduledExecutorService threads;
 
-    private LeaseKeeper(String mirror, KeptLeases leases, Supplier<Revision> complete, LeaseMetrics metrics) {
+    /** The leases of the open sink; null for none. */
+    private volatile @Nullable Writing writing;
+    /** The leases that this process keeps alive without a sink; null before they are read. */
+    private volatile @Nullable Map<Long, HeldLease> left;
+    /** Time of the next look, by {@link System#nanoTime}. */
+    private volatile long lookAt = System.nanoTime();
+
+    private boolean keeps;
+
+    private LeaseKeeper(String mirror, String process, EtcdCluster target, int maxTxnOps, LeaseMetrics metrics) {
         this.mirror = mirror;
-        this.leases = leases;
-        this.complete = complete;
+        this.process = process;
+        this.cluster = target;
+        this.maxTxnOps = maxTxnOps;
         this.metrics = metrics;
+        this.calls = new ClusterCalls(target, Duty.WRITE, deadline(target));
+        this.target = new LeaseCalls(calls);
+        this.register = new LeaseRegister(mirror, calls);
         this.threads = Executors.newScheduledThreadPool(2, work -> {
             Thread thread = new Thread(work, "mirror-" + mirror + "-leases");
             thread.setDaemon(true);
@@ -53,15 +93,60 @@ final class LeaseKeeper implements AutoCloseable {
     }
 
     /**
-     * Begins.
+     * Starts for as long as this process runs the mirror.
      *
-     * @param complete up to where the target holds what the source had
+     * @param process unique name of this process, see {@link ReservedKeys#active}
+     * @param target closed by the caller
+     * @param maxTxnOps maximum operations of a transaction of the target
      */
-    static LeaseKeeper start(String mirror, KeptLeases leases, Supplier<Revision> complete, LeaseMetrics metrics) {
-        LeaseKeeper keeper = new LeaseKeeper(mirror, leases, complete, metrics);
+    public static LeaseKeeper start(
+            String mirror, String process, EtcdCluster target, int maxTxnOps, LeaseMetrics metrics) {
+        LeaseKeeper keeper = new LeaseKeeper(mirror, process, target, maxTxnOps, metrics);
         keeper.every(TICK, "lease keep-alive failed", keeper::keepAlive);
         keeper.every(TICK, "lease comparison with the source failed", keeper::check);
         return keeper;
+    }
+
+    /** Returns the deadline of a call on leases. */
+    static Duration deadline(EtcdCluster cluster) {
+        Duration configured = cluster.settings().requestTimeout();
+        return configured.compareTo(MAX_DEADLINE) < 0 ? configured : MAX_DEADLINE;
+    }
+
+    String mirror() {
+        return mirror;
+    }
+
+    EtcdCluster cluster() {
+        return cluster;
+    }
+
+    int maxTxnOps() {
+        return maxTxnOps;
+    }
+
+    LeaseMetrics metrics() {
+        return metrics;
+    }
+
+    /**
+     * Keeps the leases of an open sink, which has read the register.
+     *
+     * @param complete up to where the target holds what the source had
+     */
+    synchronized void attach(KeptLeases leases, Supplier<Revision> complete) {
+        writing = new Writing(leases, complete);
+        left = null;
+    }
+
+    /** Continues without the sink. */
+    synchronized void detach(KeptLeases leases) {
+        Writing before = writing;
+        if (before != null && before.leases().equals(leases)) {
+            left = byId(leases.held());
+            lookAt = System.nanoTime();
+            writing = null;
+        }
     }
 
     /** Stops keeping leases alive; they stay for as long as they were granted for. Idempotent. */
@@ -105,21 +190,83 @@ final class LeaseKeeper implements AutoCloseable {
     }
 
     private void keepAlive() throws CallFailedException, InterruptedException {
-        metrics.held(leases.held().size());
+        Writing open = writing;
+        if (open != null) {
+            keepAlive(open.leases().held(), open.leases()::lose);
+            return;
+        }
+        if (System.nanoTime() - lookAt >= 0) {
+            lookAt = System.nanoTime() + LOOK.toNanos();
+            look();
+        }
+        Map<Long, HeldLease> all = left;
+        keepAlive(all == null ? List.of() : all.values(), lease -> {
+            if (all != null) {
+                all.remove(lease.id());
+            }
+        });
+    }
+
+    private void keepAlive(Collection<HeldLease> held, Consumer<HeldLease> ended)
+            throws CallFailedException, InterruptedException {
+        if (keeps || !held.isEmpty()) {
+            // The mirror's other direction has the same gauge.
+            metrics.held(held.size());
+            keeps = !held.isEmpty();
+        }
         while (true) {
             long now = System.nanoTime();
-            List<HeldLease> due = leases.held().stream()
+            List<HeldLease> due = held.stream()
                     .filter(lease -> lease.isDue(now))
                     .limit(ALIVE_AT_A_TIME)
                     .toList();
             if (due.isEmpty()) {
                 return;
             }
-            leases.keepAlive(due);
+            target.keepAlive(due, ended);
         }
     }
 
+    /** Reads which leases this process keeps alive without a sink. */
+    private void look() throws CallFailedException, InterruptedException {
+        boolean isOurs = isOurs();
+        Map<Long, HeldLease> found = isOurs && left == null
+                ? byId(register.ids().stream().map(HeldLease::registered).toList())
+                : null;
+        synchronized (this) {
+            if (writing == null && (!isOurs || left == null)) {
+                left = found;
+            }
+        }
+    }
+
+    /** Whether the target is not the primary, and no other process is active. */
+    private boolean isOurs() throws CallFailedException, InterruptedException {
+        TxnRequest both = TxnRequest.newBuilder()
+                .addSuccess(EtcdMessages.get(ReservedKeys.home(mirror)))
+                .addSuccess(EtcdMessages.get(ReservedKeys.active(mirror)))
+                .build();
+        TxnResponse answer = calls.kv(stub -> stub.txn(both));
+        ClusterId here = new ClusterId(answer.getHeader().getClusterId());
+        return answer.getResponses(0).getResponseRange().getKvsList().stream()
+                        .map(found -> Home.decode("the target", found.getValue()))
+                        .noneMatch(home -> home.cluster().equals(here))
+                && answer.getResponses(1).getResponseRange().getKvsList().stream()
+                        .allMatch(active -> active.getValue().toStringUtf8().equals(process));
+    }
+
+    private static Map<Long, HeldLease> byId(Collection<HeldLease> leases) {
+        Map<Long, HeldLease> all = new ConcurrentHashMap<>();
+        leases.forEach(lease -> all.put(lease.id(), lease));
+        return all;
+    }
+
     private void check() throws CallFailedException, InterruptedException {
+        Writing open = writing;
+        if (open == null) {
+            return;
+        }
+        KeptLeases leases = open.leases();
         long now = System.nanoTime();
         List<HeldLease> some = leases.held().stream()
                 .filter(lease -> now - lease.checkedAt() > between(lease))
@@ -131,7 +278,7 @@ final class LeaseKeeper implements AutoCloseable {
         for (HeldLease lease : some) {
             leases.check(lease);
             Revision goneAt = lease.goneAt();
-            if (goneAt != null && !complete.get().isBefore(goneAt) && leases.end(lease)) {
+            if (goneAt != null && !open.complete().get().isBefore(goneAt) && leases.end(lease)) {
                 LOG.atDebug()
                         .addKeyValue("mirror", mirror)
                         .addKeyValue("lease", Long.toHexString(lease.id()))

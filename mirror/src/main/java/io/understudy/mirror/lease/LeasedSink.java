@@ -28,50 +28,40 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A sink for etcd that copies the leases of keys. It keeps its leases alive while open. Before the feed's first commit
- * it restores keys that expired with leases.
+ * A sink for etcd that copies the leases of keys. Before the feed's first commit it restores keys that expired with
+ * leases.
  */
 public final class LeasedSink implements Sink {
 
-    private final String mirror;
     private final MirrorScope scope;
     private final KeptLeases leases;
     private final BooleanSupplier restore;
-    private final LeaseMetrics metrics;
+    private final LeaseKeeper keeper;
     private final Sink sink;
-    private @Nullable LeaseKeeper keeper;
     /** Whether every key that should have a lease is known to have it. */
     private boolean whole;
 
-    private LeasedSink(
-            String mirror,
-            MirrorScope scope,
-            KeptLeases leases,
-            BooleanSupplier restore,
-            LeaseMetrics metrics,
-            Sink sink) {
-        this.mirror = mirror;
+    private LeasedSink(MirrorScope scope, KeptLeases leases, BooleanSupplier restore, LeaseKeeper keeper, Sink sink) {
         this.scope = scope;
         this.leases = leases;
         this.restore = restore;
-        this.metrics = metrics;
+        this.keeper = keeper;
         this.sink = sink;
     }
 
     /**
-     * Creates a sink that writes with leases. The caller closes the clusters.
+     * Creates a sink that writes with leases. The caller closes the cluster.
      *
+     * @param keeper keeps the target's leases alive, also after the sink is closed
      * @param sinks creates the writing sink, which calls the leases for each put
      * @param epoch holds until another writer takes the mirror over, once that sink writes
      * @param restore calls {@link TargetLeases#restore} between two commits of that sink; false if the target is not
      *     equal
      */
     public static <S extends Sink> LeasedSink over(
-            String mirror,
+            LeaseKeeper keeper,
             MirrorScope scope,
             EtcdCluster source,
-            EtcdCluster target,
-            LeaseMetrics metrics,
             SinkListener listener,
             Function<TargetLeases, S> sinks,
             Function<S, Compare> epoch,
@@ -79,10 +69,11 @@ public final class LeasedSink implements Sink {
         ConfirmedRevision head = new ConfirmedRevision(
                 new ClusterCalls(source, Duty.READ_INDEX, source.settings().requestTimeout()),
                 scope.sourceRanges().get(0).etcdKey());
-        KeptLeases leases = new KeptLeases(mirror, scope, source, head, target, metrics, listener);
+        KeptLeases leases = new KeptLeases(
+                keeper.mirror(), scope, source, head, keeper.cluster(), keeper.maxTxnOps(), keeper.metrics(), listener);
         S sink = sinks.apply(leases);
         leases.in(() -> epoch.apply(sink));
-        return new LeasedSink(mirror, scope, leases, () -> restore.test(sink), metrics, sink);
+        return new LeasedSink(scope, leases, () -> restore.test(sink), keeper, sink);
     }
 
     /**
@@ -110,7 +101,7 @@ public final class LeasedSink implements Sink {
     public @Nullable FeedStart open() {
         FeedStart start = sink.open();
         whole = leases.begin();
-        keeper = LeaseKeeper.start(mirror, leases, sink::complete, metrics);
+        keeper.attach(leases, sink::complete);
         if (start instanceof Position position) {
             leases.of(position.cluster());
             if (!whole) {
@@ -222,12 +213,10 @@ public final class LeasedSink implements Sink {
         return sink.complete();
     }
 
-    /** Stops keep-alives, too; leases remain. */
+    /** Leases remain, and are kept alive. */
     @Override
     public void close() {
-        if (keeper != null) {
-            keeper.close();
-        }
+        keeper.detach(leases);
         sink.close();
         leases.close();
     }
