@@ -25,6 +25,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -211,8 +212,8 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
         if (at.revision().equals(restoredAt)) {
             return true;
         }
-        OptionalInt put =
-                new LeaseRestore(mirror, scope, sourceKeys, head, targetKeys, repeated, this).run(at, keys, writer);
+        OptionalInt put = new LeaseRestore(mirror, scope, sourceKeys, head, targetKeys, grantedAtATime, repeated, this)
+                .run(at, keys, writer);
         put.ifPresent(count -> {
             metrics.restored(count);
             restoredAt = at.revision();
@@ -220,7 +221,8 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
         return put.isPresent();
     }
 
-    private void attach(ByteString key, long id) {
+    /** Records that a key is attached to a lease that the target has. */
+    void attach(ByteString key, long id) {
         synchronized (attached) {
             HeldLease lease = held.get(id);
             if (lease == null) {
@@ -386,15 +388,22 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
             work.accept(ids.get(0));
             return;
         }
+        var unused = together(ids.stream()
+                .map(id -> Executors.callable(() -> work.accept(id)))
+                .toList());
+    }
+
+    /** Makes calls at the same time, and returns their results in order. */
+    <T> List<T> together(List<Callable<T>> work) {
         try {
-            for (Future<Object> each : reads.invokeAll(ids.stream()
-                    .map(id -> Executors.callable(() -> work.accept(id)))
-                    .toList())) {
-                var unused = each.get();
+            List<T> results = new ArrayList<>(work.size());
+            for (Future<T> each : reads.invokeAll(work)) {
+                results.add(each.get());
             }
+            return results;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new SinkException.Stopped("granting leases");
+            throw new SinkException.Stopped("calls for leases");
         } catch (ExecutionException e) {
             throw e.getCause() instanceof RuntimeException known ? known : new IllegalStateException(e.getCause());
         }

@@ -18,11 +18,11 @@ import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Position;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -36,6 +36,7 @@ import org.slf4j.LoggerFactory;
  * @param source reads of any revision
  * @param head the source's revision, confirmed by a quorum
  * @param target linearizable reads
+ * @param batch maximum operations of a transaction
  */
 record LeaseRestore(
         String mirror,
@@ -43,6 +44,7 @@ record LeaseRestore(
         ClusterCalls source,
         ConfirmedRevision head,
         ClusterCalls target,
+        int batch,
         Repeated repeated,
         KeptLeases leases) {
 
@@ -53,8 +55,8 @@ record LeaseRestore(
 
     private static final int MAX_PAGE_KEYS = 4_096;
     private static final long PAGE_BYTES = 2L << 20;
-    /** etcd takes 128 operations per transaction by default. */
-    private static final int BATCH_KEYS = 100;
+    /** Number of values read at a time, and held in memory: each may be as large as a request. */
+    private static final int VALUES_AT_A_TIME = 16;
 
     /**
      * Restores keys, see {@link TargetLeases#restore}.
@@ -70,10 +72,8 @@ record LeaseRestore(
             Set<Long> stale =
                     leases.hold(keys.stream().map(LeasedKey::lease).distinct().toList());
             RestorePlan plan = RestorePlan.of(compared(keys), stale);
-            // Read before the first write: later the source may have compacted the revision.
-            Map<ByteString, ByteString> values = values(plan, at);
-            write(plan, stale, values, writer);
-            keys.forEach(key -> leases.forPut(key.key(), key.lease()));
+            write(plan, stale, at, writer);
+            keys.forEach(key -> leases.attach(key.key(), key.lease()));
             LOG.atInfo()
                     .addKeyValue("mirror", mirror)
                     .addKeyValue("revision", at.revision())
@@ -137,7 +137,7 @@ record LeaseRestore(
             TxnResponse answers = repeated.until(
                     "read of keys with leases in the target", () -> target.kv(stub -> stub.txn(reads.build())));
             long perKey = Math.max(1, answers.getSerializedSize() / some.size());
-            limit = (int) Math.max(FIRST_PAGE_KEYS, Math.min(BATCH_KEYS, PAGE_BYTES / perKey));
+            limit = (int) Math.max(FIRST_PAGE_KEYS, Math.min(batch, PAGE_BYTES / perKey));
             for (int i = 0; i < some.size(); i++) {
                 LeasedKey key = some.get(i);
                 RangeResponse answer = answers.getResponses(i).getResponseRange();
@@ -148,35 +148,62 @@ record LeaseRestore(
         return compared;
     }
 
-    private Map<ByteString, ByteString> values(RestorePlan plan, Position at) {
-        Map<ByteString, ByteString> values = new HashMap<>();
-        for (LeasedKey key : plan.puts()) {
-            values.put(
-                    key.key(),
-                    atSource(RangeRequest.newBuilder().setKey(key.atSource()), at)
-                            .getKvs(0)
-                            .getValue());
-        }
-        return values;
+    private List<ByteString> values(List<LeasedKey> keys, Position at) {
+        return leases.together(keys.stream()
+                .<Callable<ByteString>>map(
+                        key -> () -> atSource(RangeRequest.newBuilder().setKey(key.atSource()), at)
+                                .getKvs(0)
+                                .getValue())
+                .toList());
     }
 
-    private void write(
-            RestorePlan plan, Set<Long> stale, Map<ByteString, ByteString> values, Consumer<List<RequestOp>> writer) {
-        List<LeasedKey> deletes = plan.deletes();
-        for (int from = 0; from < deletes.size(); from += BATCH_KEYS) {
-            List<LeasedKey> some = deletes.subList(from, Math.min(deletes.size(), from + BATCH_KEYS));
+    /**
+     * Deletes and puts as planned, a part of the values at a time.
+     *
+     * @throws CompactedException the source has compacted the revision; nothing was written
+     * @throws SinkException.Unavailable it did so after the first write
+     */
+    private void write(RestorePlan plan, Set<Long> stale, Position at, Consumer<List<RequestOp>> writer) {
+        Iterator<List<LeasedKey>> parts = parts(plan.puts(), VALUES_AT_A_TIME).iterator();
+        List<LeasedKey> puts = parts.hasNext() ? parts.next() : List.of();
+        // Before the first write: the source may have compacted the revision.
+        List<ByteString> values = values(puts, at);
+        for (List<LeasedKey> some : parts(plan.deletes(), batch)) {
             some.forEach(key -> leases.deleted(key.key()));
             writer.accept(
                     some.stream().map(key -> EtcdMessages.delete(key.key())).toList());
         }
         var unused = leases.hold(List.copyOf(stale));
-        // One per transaction: the order of a queue is that of create revisions.
-        for (LeasedKey key : plan.puts()) {
-            writer.accept(List.of(EtcdMessages.put(
-                    key.key(),
-                    values.getOrDefault(key.key(), ByteString.EMPTY),
-                    leases.forPut(key.key(), key.lease()))));
+        put(puts, values, writer);
+        while (parts.hasNext()) {
+            List<LeasedKey> next = parts.next();
+            try {
+                values = values(next, at);
+            } catch (CompactedException e) {
+                throw new SinkException.Unavailable(
+                        "source compacted revision " + at.revision()
+                                + " while keys with leases were restored; a resync follows",
+                        e);
+            }
+            put(next, values, writer);
         }
+    }
+
+    /** Puts one key per transaction: the order of a queue is that of create revisions. */
+    private void put(List<LeasedKey> keys, List<ByteString> values, Consumer<List<RequestOp>> writer) {
+        for (int i = 0; i < keys.size(); i++) {
+            LeasedKey key = keys.get(i);
+            leases.attach(key.key(), key.lease());
+            writer.accept(List.of(EtcdMessages.put(key.key(), values.get(i), key.lease())));
+        }
+    }
+
+    private static List<List<LeasedKey>> parts(List<LeasedKey> keys, int most) {
+        List<List<LeasedKey>> parts = new ArrayList<>();
+        for (int from = 0; from < keys.size(); from += most) {
+            parts.add(keys.subList(from, Math.min(keys.size(), from + most)));
+        }
+        return parts;
     }
 
     private RangeResponse atSource(RangeRequest.Builder request, Position at) {

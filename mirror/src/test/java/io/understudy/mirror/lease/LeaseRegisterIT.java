@@ -3,19 +3,32 @@ package io.understudy.mirror.lease;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.Compare;
+import io.etcd.jetcd.api.PutRequest;
+import io.etcd.jetcd.api.RequestOp;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.etcd.Duty;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.local.junit.EtcdExtension;
 import io.understudy.mirror.call.ClusterCalls;
+import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.fixture.Mirrors;
+import io.understudy.mirror.fixture.Silent;
 import io.understudy.mirror.fixture.TestClient;
+import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.KeyValue;
+import io.understudy.vocabulary.Position;
+import io.understudy.vocabulary.Revision;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -25,7 +38,16 @@ final class LeaseRegisterIT {
     private static final ClusterId SOURCE = new ClusterId(0xfeed);
 
     @RegisterExtension
-    static final EtcdExtension TARGET = EtcdExtension.voters(1).named("target");
+    static final EtcdExtension TARGET = EtcdExtension.voters(1)
+            .named("target")
+            .with(builder -> builder.extraArguments("--max-txn-ops=" + EtcdSinkOptions.LEAST_TXN_OPS));
+
+    @BeforeEach
+    void beginEmpty() {
+        try (TestClient target = TestClient.of(TARGET.cluster().leader())) {
+            target.deleteAll();
+        }
+    }
 
     @Test
     void nothingIsWrittenAfterATakeOver() throws Exception {
@@ -44,6 +66,90 @@ final class LeaseRegisterIT {
             assertThat(register.ids()).containsExactly(1L);
             assertThat(register.isWhole()).isTrue();
         }
+    }
+
+    @Test
+    void aLeaseIsNotRevokedAfterATakeOver() throws Exception {
+        try (EtcdCluster cluster = EtcdCluster.connect(Mirrors.settings(TARGET.cluster()), new SimpleMeterRegistry());
+                TestClient target = TestClient.of(TARGET.cluster().leader())) {
+            ClusterCalls calls = new ClusterCalls(cluster, Duty.WRITE, Duration.ofSeconds(2));
+            LeaseCalls leases = new LeaseCalls(calls);
+            long id = target.lease(60);
+            target.put(ReservedKeys.epoch("dr").toStringUtf8(), "3");
+            Compare ours = epochOf(target);
+            new LeaseRegister("dr", calls).add(List.of(id), SOURCE, List.of(ours));
+            try (KeptLeases kept = kept(cluster, calls)) {
+                kept.in(() -> ours);
+                var unused = kept.begin();
+                HeldLease lease = kept.held().stream()
+                        .filter(held -> held.id() == id)
+                        .findFirst()
+                        .orElseThrow();
+                lease.checked(new Revision(1));
+                target.put(ReservedKeys.epoch("dr").toStringUtf8(), "4");
+                assertThatThrownBy(() -> kept.end(lease)).isInstanceOf(SinkException.Fenced.class);
+                assertThat(leases.facts(id, false).exists()).isTrue();
+                Compare next = epochOf(target);
+                kept.in(() -> next);
+                assertThat(kept.end(lease)).isTrue();
+                assertThat(leases.facts(id, false).exists()).isFalse();
+                assertThat(kept.held()).doesNotContain(lease);
+            }
+        }
+    }
+
+    /** A lease that is granted meanwhile with the same ID is another object. */
+    @Test
+    void keepAlivesAreAnsweredForTheLeasesThatWereSent() throws Exception {
+        try (EtcdCluster cluster = EtcdCluster.connect(Mirrors.settings(TARGET.cluster()), new SimpleMeterRegistry());
+                TestClient target = TestClient.of(TARGET.cluster().leader())) {
+            LeaseCalls leases = new LeaseCalls(new ClusterCalls(cluster, Duty.WRITE, Duration.ofSeconds(2)));
+            HeldLease alive = new HeldLease(target.lease(60), 30);
+            HeldLease missing = new HeldLease(7, 30);
+            List<HeldLease> ended = new CopyOnWriteArrayList<>();
+            leases.keepAlive(List.of(alive, missing), ended::add);
+            assertThat(ended).containsExactly(missing);
+            assertThat(alive.seconds()).isEqualTo(60);
+        }
+    }
+
+    @Test
+    void transactionsHaveNoMoreOperationsThanConfigured() throws Exception {
+        try (EtcdCluster cluster = EtcdCluster.connect(Mirrors.settings(TARGET.cluster()), new SimpleMeterRegistry());
+                TestClient target = TestClient.of(TARGET.cluster().leader());
+                KeptLeases kept = kept(cluster, new ClusterCalls(cluster, Duty.WRITE, Duration.ofSeconds(2)))) {
+            target.put(ReservedKeys.epoch("dr").toStringUtf8(), "5");
+            Compare ours = epochOf(target);
+            kept.in(() -> ours);
+            kept.of(SOURCE);
+            List<Long> ids = LongStream.range(1_000, 1_000 + 3L * EtcdSinkOptions.LEAST_TXN_OPS)
+                    .boxed()
+                    .toList();
+            assertThat(kept.hold(ids)).isEmpty();
+            List<KeyValue> keys = new ArrayList<>();
+            for (long id : ids) {
+                ByteString key = ByteString.copyFromUtf8("/k/" + id);
+                var unused = target.kv()
+                        .put(PutRequest.newBuilder().setKey(key).setLease(id).build());
+                keys.add(new KeyValue(key, ByteString.EMPTY, new Revision(id), new Revision(id), 1, id));
+            }
+            List<RequestOp> written = new ArrayList<>();
+            assertThat(kept.restore(new Position(SOURCE, new Revision(2_000), null), keys, written::addAll))
+                    .isTrue();
+            assertThat(written).isEmpty();
+        }
+    }
+
+    private static KeptLeases kept(EtcdCluster cluster, ClusterCalls calls) {
+        return new KeptLeases(
+                "dr",
+                MirrorScope.all(),
+                cluster,
+                new ConfirmedRevision(calls, ReservedKeys.epoch("dr")),
+                cluster,
+                EtcdSinkOptions.LEAST_TXN_OPS,
+                new LeaseMetrics("dr", new SimpleMeterRegistry()),
+                new Silent());
     }
 
     private static Compare epochOf(TestClient target) {

@@ -1,0 +1,141 @@
+package io.understudy.mirror.lease;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.CompactionRequest;
+import io.etcd.jetcd.api.Compare;
+import io.etcd.jetcd.api.KeyValue;
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.RequestOp;
+import io.etcd.jetcd.api.TxnRequest;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.etcd.Duty;
+import io.understudy.mirror.call.ClusterCalls;
+import io.understudy.mirror.fixture.Clusters;
+import io.understudy.mirror.fixture.Leases;
+import io.understudy.mirror.fixture.Silent;
+import io.understudy.mirror.fixture.SourceAndTarget;
+import io.understudy.mirror.fixture.TestClient;
+import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.sink.SinkException;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.Position;
+import io.understudy.vocabulary.Revision;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/**
+ * More expired keys than are read at a time are restored.
+ *
+ * <p>Tests invariant M11.
+ */
+final class LeaseRestoreIT {
+
+    private static final int KEYS = 40;
+
+    @RegisterExtension
+    static final SourceAndTarget CLUSTERS = SourceAndTarget.ofOneVoterEach();
+
+    private final TestClient source = CLUSTERS.sourceClient();
+    private final TestClient target = CLUSTERS.targetClient();
+    private final Clusters connections = CLUSTERS.connections();
+    private final List<String> created = new ArrayList<>();
+    private Leases owner;
+    private KeptLeases kept;
+
+    @BeforeEach
+    void putLeasedKeys() {
+        owner = Leases.of(CLUSTERS.source().leader());
+        for (int i = 0; i < KEYS; i++) {
+            // The order of creation differs from that of keys.
+            String key = "/k/" + (i * 7) % KEYS;
+            owner.put(key, "v" + i, owner.grant(60));
+            created.add(key);
+        }
+        ByteString any = ByteString.copyFromUtf8("any");
+        kept = new KeptLeases(
+                "dr",
+                MirrorScope.all(),
+                connections.source(),
+                new ConfirmedRevision(
+                        new ClusterCalls(connections.source(), Duty.READ_INDEX, Duration.ofSeconds(2)), any),
+                connections.target(),
+                100,
+                new LeaseMetrics("dr", new SimpleMeterRegistry()),
+                new Silent());
+        kept.in(() -> Compare.newBuilder()
+                .setKey(any)
+                .setTarget(Compare.CompareTarget.VERSION)
+                .setVersion(0)
+                .build());
+        kept.of(cluster());
+    }
+
+    @AfterEach
+    void close() {
+        kept.close();
+        owner.close();
+    }
+
+    @Test
+    void keysAreRestoredInTheOrderOfTheirCreation() {
+        assertThat(kept.restore(now(), null, this::write)).isTrue();
+        assertThat(target.contents()).isEqualTo(source.contents()).hasSize(KEYS);
+        List<KeyValue> found = new ArrayList<>(target.kv()
+                .range(RangeRequest.newBuilder()
+                        .setKey(ByteString.copyFromUtf8("/k/"))
+                        .setRangeEnd(ByteString.copyFromUtf8("/k0"))
+                        .build())
+                .getKvsList());
+        found.sort(Comparator.comparingLong(KeyValue::getCreateRevision));
+        assertThat(found).extracting(entry -> entry.getKey().toStringUtf8()).isEqualTo(created);
+    }
+
+    @Test
+    void aRevisionCompactedBeforeTheFirstWriteChangesNothing() {
+        Position before = now();
+        compact();
+        assertThat(kept.restore(before, null, this::write)).isFalse();
+        assertThat(target.contents()).isEmpty();
+    }
+
+    /** A part of the values is in memory at most, so that the rest is read later. */
+    @Test
+    void aRevisionCompactedLaterEndsTheSink() {
+        assertThatThrownBy(() -> kept.restore(now(), null, operations -> {
+                    write(operations);
+                    compact();
+                }))
+                .isInstanceOf(SinkException.Unavailable.class)
+                .hasMessageContaining("compacted revision");
+        assertThat(target.contents()).isNotEmpty().hasSizeLessThan(KEYS);
+    }
+
+    private void write(List<RequestOp> operations) {
+        var unused = target.kv()
+                .txn(TxnRequest.newBuilder().addAllSuccess(operations).build());
+    }
+
+    private void compact() {
+        long head = source.put("/plain", "");
+        var unused = source.kv()
+                .compact(CompactionRequest.newBuilder().setRevision(head).build());
+    }
+
+    private Position now() {
+        return new Position(cluster(), new Revision(source.revision()), null);
+    }
+
+    private ClusterId cluster() {
+        return new ClusterId(
+                source.get(ByteString.copyFromUtf8("any")).getHeader().getClusterId());
+    }
+}
