@@ -205,6 +205,7 @@ final class EtcdMirror {
         if (from != null) {
             UpstreamMirrors.requireBegun(mirror.name(), from, target, feeding, listener);
         }
+        boolean marked = !(mirror.source() instanceof MirrorSettings.Source.Etcd read) || read.marked();
         Function<TargetLeases, EtcdSink> sinks = kept -> {
             EtcdSink sink = new EtcdSink(
                     mirror.name(),
@@ -212,7 +213,7 @@ final class EtcdMirror {
                     writer,
                     source.cluster(),
                     target,
-                    etcd.options(),
+                    etcd.options().withMarked(marked),
                     kept,
                     foreign::between,
                     listener);

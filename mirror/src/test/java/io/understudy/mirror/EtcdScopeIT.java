@@ -8,12 +8,21 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.CompactionRequest;
 import io.etcd.jetcd.api.PutRequest;
+import io.etcd.jetcd.api.RequestOp;
+import io.etcd.jetcd.api.TxnRequest;
+import io.understudy.mirror.checkpoint.Checkpoint;
+import io.understudy.mirror.checkpoint.CheckpointCodec;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.etcd.ForeignKeys;
+import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.scope.ReservedKeys;
+import io.understudy.mirror.settings.MirrorSettings;
+import io.understudy.vocabulary.ClusterId;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -180,6 +189,39 @@ final class EtcdScopeIT {
             awaitCaughtUp(mirror, source);
             assertThat(mirror.reports().get(0).checkpoint().revision().value()).isGreaterThanOrEqualTo(head);
         }
+    }
+
+    /** The digest of the last commit has its mark, or not. */
+    @Test
+    void theSameHistoryIsRecognisedWhenMarksAreNoLongerRead() {
+        Checkpoint mark = Checkpoint.first(new ClusterId(7), MirrorScope.prefix("/x/"), "elsewhere", Instant.EPOCH);
+        for (boolean marked : new boolean[] {true, false, true}) {
+            try (MirrorProcess mirror = mirror(marked)) {
+                awaitCaughtUp(mirror, source);
+                source.kv()
+                        .txn(TxnRequest.newBuilder()
+                                .addSuccess(put(bytes("/in/" + marked), bytes("1")))
+                                .addSuccess(put(ReservedKeys.checkpoint("xa"), CheckpointCodec.encode(mark)))
+                                .build());
+                awaitEqual(mirror, source, target);
+                assertThat(mirror.failure()).isNotDone();
+            }
+        }
+    }
+
+    private static RequestOp put(ByteString key, ByteString value) {
+        return RequestOp.newBuilder()
+                .setRequestPut(PutRequest.newBuilder().setKey(key).setValue(value))
+                .build();
+    }
+
+    private static MirrorProcess mirror(boolean marked) {
+        MirrorSettings.Source.Etcd from = MirrorSettings.Source.Etcd.of(Mirrors.settings(CLUSTERS.source()));
+        return Mirrors.start(new MirrorSettings.Mirror(
+                "dr",
+                new MirrorSettings.Source.Etcd(from.cluster(), from.feed(), marked),
+                MirrorScope.prefix("/in/"),
+                MirrorSettings.Target.Etcd.of(Mirrors.settings(CLUSTERS.target()), EtcdSinkOptions.DEFAULTS)));
     }
 
     private static EtcdSinkOptions options(ForeignKeys policy) {

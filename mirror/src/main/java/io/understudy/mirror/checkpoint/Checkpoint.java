@@ -59,6 +59,11 @@ public record Checkpoint(
         return new Checkpoint(source, scope, revision, anchor, epoch + 1, newWriter, path, at, state);
     }
 
+    /** Returns this checkpoint without knowledge of its history. */
+    public Checkpoint withoutAnchor() {
+        return new Checkpoint(source, scope, revision, null, epoch, writer, path, at, state);
+    }
+
     /** Returns this checkpoint in another state. */
     public Checkpoint in(CheckpointState newState) {
         return new Checkpoint(source, scope, revision, anchor, epoch, writer, path, at, newState);

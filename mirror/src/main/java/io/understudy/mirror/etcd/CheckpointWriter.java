@@ -39,8 +39,8 @@ final class CheckpointWriter {
     }
 
     /** Stores the first checkpoint of an epoch, see {@link FencedWriter#beginEpoch}. */
-    void beginEpoch(Checkpoint first) {
-        writer.beginEpoch(first);
+    void beginEpoch(Checkpoint first, RequestOp... more) {
+        writer.beginEpoch(first, more);
         schedule.stored();
         listener.written(0);
     }

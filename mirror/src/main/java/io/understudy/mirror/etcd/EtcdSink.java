@@ -20,7 +20,9 @@ import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
+import io.understudy.vocabulary.UnfinishedSnapshot;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -126,9 +128,15 @@ public final class EtcdSink implements Sink {
             if (!writer.raiseEpoch(found.takenOverBy(writerName))) {
                 continue;
             }
-            Checkpoint taken = requireThere(writer.read()).takenOverBy(writerName);
+            boolean sameRange = synchronisation.readsSameRange();
+            Checkpoint read = requireThere(writer.read()).takenOverBy(writerName);
+            Checkpoint taken = sameRange ? read : read.withoutAnchor();
+            List<RequestOp> own = new ArrayList<>(synchronisation.missingRecord(taken));
+            if (!sameRange) {
+                own.add(synchronisation.rangeRecord());
+            }
             try {
-                store.writeOwn(synchronisation.missingRecord(taken), taken);
+                store.writeOwn(own, taken);
             } catch (SinkException.Fenced e) {
                 // A writer of an earlier release, which does not compare the epoch: look again.
                 lost = e;
@@ -143,7 +151,8 @@ public final class EtcdSink implements Sink {
                     .log("mirror taken over");
             tail.begin(taken);
             Position resumeAt = taken.resumeAt();
-            return resumeAt == null ? synchronisation.unfinished(taken) : resumeAt;
+            UnfinishedSnapshot unfinished = synchronisation.unfinished(taken);
+            return resumeAt == null && sameRange ? unfinished : resumeAt;
         }
         throw new SinkException.Fenced("mirror " + mirror + " could not be taken over in " + TAKE_OVER_ATTEMPTS
                 + " attempts: another process is writing. Last failure: "

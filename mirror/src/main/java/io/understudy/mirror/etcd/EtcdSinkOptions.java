@@ -11,6 +11,7 @@ import java.util.Map;
  * Options of a mirror into an etcd cluster.
  *
  * @param progressInterval minimum interval of checkpoint updates without changes in the range
+ * @param marked whether marks are read from the source, too
  * @param limitsFirst whether {@code maxPrunePercent} applies to the first synchronisation of a mirror back, too
  */
 public record EtcdSinkOptions(
@@ -68,10 +69,11 @@ public record EtcdSinkOptions(
                 byDefault = "stop")
         SourceReset onSourceReset,
 
+        boolean marked,
         boolean limitsFirst) {
 
     private static final Map<String, Object> FIXED =
-            Map.of("progressInterval", Duration.ofSeconds(1), "limitsFirst", false);
+            Map.of("progressInterval", Duration.ofSeconds(1), "marked", true, "limitsFirst", false);
 
     public static final EtcdSinkOptions DEFAULTS = Binder.defaults(EtcdSinkOptions.class, FIXED);
 
@@ -120,6 +122,10 @@ public record EtcdSinkOptions(
 
     public EtcdSinkOptions withLimits(int requestBytes, int txnOps) {
         return Binder.with(Binder.with(this, "maxRequestBytes", requestBytes), "maxTxnOps", txnOps);
+    }
+
+    public EtcdSinkOptions withMarked(boolean value) {
+        return Binder.with(this, "marked", value);
     }
 
     public EtcdSinkOptions withProgressInterval(Duration interval) {

@@ -10,6 +10,7 @@ import io.understudy.mirror.checkpoint.CheckpointCodec;
 import io.understudy.mirror.checkpoint.CorruptCheckpointException;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.sink.SinkException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -67,10 +68,13 @@ final class FencedWriter {
     /**
      * Stores a mirror's first checkpoint and the epoch key in one transaction: see {@link #fence}.
      *
+     * @param more operations on the mirror's own keys
      * @throws SinkException.Fenced as {@link #write}
      */
-    void beginEpoch(Checkpoint first) {
-        write(List.of(Operations.put(epochKey, ByteString.copyFromUtf8(first.epoch() + " " + first.writer()))), first);
+    void beginEpoch(Checkpoint first, RequestOp... more) {
+        List<RequestOp> operations = new ArrayList<>(List.of(more));
+        operations.add(Operations.put(epochKey, ByteString.copyFromUtf8(first.epoch() + " " + first.writer())));
+        write(operations, first);
         epochRevision = key.modRevision();
     }
 

@@ -106,7 +106,7 @@ final class Synchronisation implements AutoCloseable {
             checks.requireNoOtherMirror();
             homes.settle(cluster);
             before = Checkpoint.first(cluster, scope, writerName, Instant.now());
-            writer.beginEpoch(before);
+            writer.beginEpoch(before, rangeRecord());
         }
         if (before.revision().equals(Revision.ZERO)) {
             // Of two that begin at the same time, one at least sees the other, before either has written data; and sees
@@ -272,6 +272,20 @@ final class Synchronisation implements AutoCloseable {
         Checkpoint synced = syncing().syncedAt(position);
         ended.add(resumable(synced));
         writer.writeOwn(ended, synced);
+    }
+
+    /**
+     * Whether the feed reads marks as it did at the checkpoint. If not, a commit of the source has another digest, so that
+     * the history cannot be recognised by the last one.
+     */
+    boolean readsSameRange() {
+        return has(ReservedKeys.unmarked(mirror)) != scope.readsMarks(options.marked());
+    }
+
+    /** Returns the operation that records which range the feed reads. */
+    RequestOp rangeRecord() {
+        ByteString key = ReservedKeys.unmarked(mirror);
+        return scope.readsMarks(options.marked()) ? Operations.delete(key) : Operations.put(key, ByteString.EMPTY);
     }
 
     /**

@@ -193,6 +193,11 @@ public record MirrorScope(
                 to == null || (marksEnd != null && KeyRange.KEY_ORDER.compare(to, marksEnd) >= 0) ? to : marksEnd);
     }
 
+    /** Whether {@link #feedRange} has the marks: of all keys always, of some only if {@code marked}. */
+    public boolean readsMarks(boolean marked) {
+        return feedRange(marked).equals(feedRange(true));
+    }
+
     /** Whether both have a target key in common. */
     public boolean meetsInTarget(MirrorScope other) {
         List<KeyRange> theirs = other.targetRanges();

@@ -70,6 +70,11 @@ public final class ReservedKeys {
         return of(mirror, "epoch");
     }
 
+    /** Returns the key that exists if the mirror's last commit was read without marks, see {@link MirrorScope#readsMarks}. */
+    public static ByteString unmarked(String mirror) {
+        return of(mirror, "unmarked");
+    }
+
     /** Returns the key that exists while each key with a source lease is attached. */
     public static ByteString wholeLeases(String mirror) {
         return of(mirror, "leases");

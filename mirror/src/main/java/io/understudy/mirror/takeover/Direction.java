@@ -101,6 +101,11 @@ record Direction(
          */
         @Nullable Anchor anchor(long revision);
 
+        /** Whether the mirror's feeds read marks. */
+        default boolean readsMarks() {
+            return true;
+        }
+
         /** Ends what {@link #changed} keeps open for the next time. */
         @Override
         default void close() {}
@@ -286,7 +291,10 @@ record Direction(
         List<RequestOp> begun = List.of(
                 Records.put(ReservedKeys.checkpoint(mirror), CheckpointCodec.encode(reversed)),
                 Records.put(ReservedKeys.epoch(mirror), ByteString.copyFromUtf8(operation.id())),
-                Records.delete(ReservedKeys.lanes(mirror)));
+                Records.delete(ReservedKeys.lanes(mirror)),
+                comparer.readsMarks()
+                        ? Records.delete(ReservedKeys.unmarked(mirror))
+                        : Records.put(ReservedKeys.unmarked(mirror), ByteString.EMPTY));
         return recordsFrom().write(record.with(turned), former.recordRevision(), List.of(), begun) > 0;
     }
 

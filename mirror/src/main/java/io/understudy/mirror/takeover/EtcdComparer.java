@@ -307,6 +307,11 @@ final class EtcdComparer implements Direction.Comparer {
         return last[0];
     }
 
+    @Override
+    public boolean readsMarks() {
+        return sides.scope().reversed().readsMarks(marked);
+    }
+
     /** Commits after one revision, up to another. */
     private void history(TakeOverCalls calls, long after, long until, Consumer<Commit> commits) {
         history(calls, range(calls), after, until, commits);
