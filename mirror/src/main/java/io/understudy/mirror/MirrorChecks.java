@@ -37,6 +37,7 @@ final class MirrorChecks {
             each(MirrorChecks::requireSupportedByTopics),
             each(MirrorChecks::requireAuthBetweenClusters),
             each(MirrorChecks::requirePasswords),
+            each(MirrorChecks::requireReversible),
             MirrorChecks::requireTopicsOfTheirOwn);
 
     private MirrorChecks() {}
@@ -152,6 +153,24 @@ final class MirrorChecks {
                         AUTH,
                         "is copy, but " + MirrorConfiguration.RENAME_TO.key() + " is " + to
                                 + ", and permissions refer to the source's keys; set none, or remove "
+                                + MirrorConfiguration.RENAME_TO.key()));
+    }
+
+    /** A switchover reverses the mirror: each target key must have a name at the source. */
+    private static void requireReversible(Configuration mirror, Check.Report report) {
+        boolean includesAll = mirror.find(MirrorConfiguration.INCLUDE)
+                .map(List.class::cast)
+                .filter(prefixes -> !prefixes.isEmpty() && !prefixes.contains(""))
+                .isEmpty();
+        if (!includesAll || isFromKafka(mirror) || isIntoKafka(mirror)) {
+            return;
+        }
+        mirror.find(MirrorConfiguration.RENAME_TO)
+                .ifPresent(to -> report.problem(
+                        mirror,
+                        MirrorConfiguration.RENAME_TO,
+                        "is " + to + ", but include is not set, so a mirror back after a switchover could write"
+                                + " Understudy's own keys; set include to the prefixes to mirror, or remove "
                                 + MirrorConfiguration.RENAME_TO.key()));
     }
 

@@ -82,6 +82,7 @@ public final class MirrorConfiguration {
         }
     }
 
+    static final Setting<?> INCLUDE = Binder.row(Scope.class, "include");
     static final Setting<?> RENAME_TO = Binder.row(Scope.class, "rename.to");
     static final Setting<?> ENDPOINTS = Binder.row(EtcdSettings.class, "endpoints");
 

@@ -224,6 +224,28 @@ final class MirrorConfigurationTest {
     }
 
     @Test
+    void rejectsARenameOfAllKeysBetweenClusters() throws IOException {
+        assertThatThrownBy(() -> load("""
+                mirrors:
+                  dr:
+                    rename: {to: /copy/}
+                    source: {endpoints: http://127.0.0.1:1}
+                    target: {etcd: {endpoints: http://127.0.0.1:2}}
+                """))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining("mirrors.dr.rename.to is /copy/, but include is not set")
+                .hasMessageContaining("set include to the prefixes to mirror");
+        MirrorSettings settings = load("""
+                mirrors:
+                  topic:
+                    rename: {to: /copy/}
+                    source: {endpoints: http://127.0.0.1:1}
+                    target: {kafka: {bootstrap.servers: "127.0.0.1:3", topic: t}}
+                """);
+        assertThat(settings.mirrors().get(0).scope().renameTo().toStringUtf8()).isEqualTo("/copy/");
+    }
+
+    @Test
     void copiesRolesAndUsersOfAPartOfTheKeys() throws IOException {
         MirrorSettings settings = load("""
                 mirrors:
