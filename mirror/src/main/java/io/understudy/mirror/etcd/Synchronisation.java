@@ -120,8 +120,11 @@ final class Synchronisation implements AutoCloseable {
         CopyRest rest = new CopyRest(pin, List.of(KeyRange.all()));
         pin = null;
         String reset = reset(before, cluster, revision);
-        // A commit of one history allows no deletions by another.
-        deletions = reset == null ? deletions : 0;
+        if (reset != null) {
+            // A commit of one history allows no deletions by another.
+            replaced = null;
+            deletions = 0;
+        }
         boolean unknown = reset == null && !recognised;
         recognised = false;
         if (unknown && !mayReset && isComplete(before)) {

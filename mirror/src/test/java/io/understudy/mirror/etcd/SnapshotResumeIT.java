@@ -28,10 +28,14 @@ import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.FeedStart;
 import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.KeyValue;
+import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
 import io.understudy.vocabulary.UnfinishedSnapshot;
 import java.time.Duration;
+import java.util.List;
 import java.util.SortedMap;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -70,6 +74,37 @@ final class SnapshotResumeIT {
 
     /** Whether a run has found that the source continues the mirrored history, as a mirror remembers it. */
     private boolean compared;
+
+    @Test
+    void aReplacedCommitAllowsNoDeletionsByAnotherHistory() {
+        ClusterId former = new ClusterId(7);
+        ClusterId other = new ClusterId(8);
+        List<KeyValue> entries = IntStream.range(0, 10)
+                .mapToObj(i -> {
+                    Revision created = new Revision(i + 1);
+                    return new KeyValue(ByteString.copyFromUtf8("/r/" + i), ByteString.EMPTY, created, created, 1, 0);
+                })
+                .toList();
+        KeyRange range = KeyRange.prefix(ByteString.copyFromUtf8("/r/"));
+        try (EtcdSink sink = new EtcdSink(
+                "reset",
+                MirrorScope.prefix("/r/"),
+                "test",
+                connections.target(),
+                EtcdSinkOptions.DEFAULTS.with(SourceReset.RESYNC),
+                new Silent())) {
+            assertThat(sink.open()).isNull();
+            sink.snapshotStarted(former, new Revision(10));
+            sink.snapshotPage(range, entries);
+            sink.snapshotCompleted(new Position(former, new Revision(10), null));
+            sink.commitReplaced(new Revision(11));
+            sink.snapshotStarted(other, new Revision(20));
+            sink.snapshotPage(range, entries.subList(0, 1));
+            assertThatThrownBy(() -> sink.snapshotCompleted(new Position(other, new Revision(20), null)))
+                    .isInstanceOf(SinkException.Refused.class)
+                    .hasMessageContaining("maxPrunePercent");
+        }
+    }
 
     @Test
     void onlyTheRestIsRead() throws Exception {
