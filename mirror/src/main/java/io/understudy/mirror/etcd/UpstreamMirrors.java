@@ -40,7 +40,9 @@ public final class UpstreamMirrors {
         }
     }
 
+    /** Whether that mirror has begun here. After a move, it copies from here, the primary. */
     private static boolean brings(String name, Home home, HomeKeys.Known there) {
-        return home.mirror().equals(name) && home.target().equals(there.cluster());
+        return home.mirror().equals(name)
+                && (home.target().equals(there.cluster()) || home.cluster().equals(there.cluster()));
     }
 }

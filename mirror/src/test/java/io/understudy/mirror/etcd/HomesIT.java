@@ -1,6 +1,7 @@
 package io.understudy.mirror.etcd;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.ByteString;
@@ -18,7 +19,9 @@ import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.ClusterId;
+import java.time.Instant;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
@@ -123,6 +126,17 @@ final class HomesIT {
                 .hasMessageContaining("mirror ab copies");
         assertThat(home(inA, "ba")).isEmpty();
         assertThat(home(inB, "ba")).isEmpty();
+    }
+
+    @Test
+    void aNewMirrorDoesNotWaitForAnUpstreamMirrorThatIsReversed() {
+        assertThatThrownBy(() -> UpstreamMirrors.requireBegun("ab", a, b, Set.of("up"), new Silent()))
+                .isInstanceOf(SinkException.NotYet.class);
+        ClusterId primary = id(inA);
+        Home reversed = new Home("up", primary, primary, new ClusterId(7), MirrorScope.prefix("/k/"), 1, Instant.EPOCH);
+        inA.put(ReservedKeys.home("up").toStringUtf8(), reversed.encode().toStringUtf8());
+        assertThatCode(() -> UpstreamMirrors.requireBegun("ab", a, b, Set.of("up"), new Silent()))
+                .doesNotThrowAnyException();
     }
 
     private static Callable<Boolean> settling(Homes homes, ClusterId source, CyclicBarrier start) {
