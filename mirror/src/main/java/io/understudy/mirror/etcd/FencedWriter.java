@@ -152,9 +152,13 @@ final class FencedWriter {
             throw new IllegalStateException("fence requested outside of an epoch");
         }
         long writtenAt = key.modRevision();
+        long begunAt = epochRevision;
         return new Fence(epoch(), reading -> {
+            // First: a writer that takes over raises the epoch before it writes the checkpoint.
+            KeyValue raised = epoch.seenBy(reading);
             KeyValue found = key.seenBy(reading);
-            return found != null && found.getModRevision() == writtenAt
+            boolean isOurEpoch = raised == null || raised.getModRevision() == begunAt;
+            return isOurEpoch && found != null && found.getModRevision() == writtenAt
                     ? new SinkException.Refused("another client changed or deleted the mirror's own keys next to "
                             + key.shown() + " during a snapshot")
                     : notOurs(reading, found, ours);

@@ -85,6 +85,22 @@ final class FencedWriterIT {
         assertThat(next.current().epoch()).isEqualTo(2);
     }
 
+    /** A snapshot's lanes meet the raised epoch before the checkpoint of the next writer is there. */
+    @Test
+    void aLaneOfAReplacedWriterIsFenced() {
+        FencedWriter before = writer("lane");
+        assertThat(before.read()).isNull();
+        before.beginEpoch(
+                Checkpoint.first(new ClusterId(0xfeed), MirrorScope.prefix("/lane/"), "before", Instant.EPOCH));
+        Fence fence = before.fence();
+
+        FencedWriter next = writer("lane");
+        assertThat(next.raiseEpoch(next.read().takenOverBy("next"))).isTrue();
+        assertThat(fence.why().apply(new TargetCalls(cluster, new Silent())))
+                .isInstanceOf(SinkException.Fenced.class)
+                .hasMessageContaining("next took over the mirror at epoch 2");
+    }
+
     private FencedWriter writer(String mirror) {
         return new FencedWriter(new TargetCalls(cluster, new Silent()), mirror, EtcdSinkOptions.DEFAULTS);
     }
