@@ -270,8 +270,7 @@ final class TakeOverFaultsIT {
                                     ? commands.failback(options, step -> {})
                                     : commands.switchover(options, step -> {}))
                             .run();
-                    // Nobody keeps locks alive while a command is cut off longer than their TTL: they expire, and are
-                    // named.
+                    // While a command is cut off longer than the TTL of locks, they expire, and are named.
                     assertThat(report.isWithoutLoss() || Writers.areLocks(report.lost()))
                             .as(report.toString())
                             .isTrue();
