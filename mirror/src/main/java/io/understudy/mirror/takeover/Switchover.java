@@ -171,8 +171,9 @@ public final class Switchover {
 
     private TakeOverReport moved(Found primary, Found other) {
         boolean isBegun = primary.move().phase() == Phase.CLOSING;
-        // What the mirror closed after a failover stays closed.
+        Closed begun = isBegun ? primary.move().closed() : null;
         Found killed = isBegun ? primary : null;
+        // What the mirror closed after a failover stays closed.
         boolean mayBeClosed = isBegun && !primary.isLast(Failover.FAILOVER);
         if (isBegun) {
             requireSameWay(primary);
@@ -180,6 +181,11 @@ public final class Switchover {
             undo.moves();
         }
         try {
+            if (begun != null) {
+                // The killed command keeps none alive.
+                leases.addAll(to.leases());
+                keepAliveFrom(begun.way());
+            }
             requireMovable(primary, other);
             var unused = prepared(primary);
             begin("compare");
@@ -189,7 +195,9 @@ public final class Switchover {
             if (lock.again() && from.read().recordRevision() != primary.recordRevision()) {
                 throw undo.writtenMeanwhile();
             }
-            awaitCloseBehind();
+            if (!isBegun) {
+                awaitCloseBehind();
+            }
             // Revisions at which the rest is compared later come closer to the present one.
             equal = direction.comparer().changed(equal);
             leases.addAll(to.leases());

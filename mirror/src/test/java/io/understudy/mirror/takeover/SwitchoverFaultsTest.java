@@ -1166,6 +1166,19 @@ final class SwitchoverFaultsTest {
         assertThat(report.loss()).isEqualTo("1 keys");
     }
 
+    /** Their owners cannot, and the comparison may take long. */
+    @Test
+    void aResumedMoveKeepsLeasesAliveAtOnce() {
+        World world = begun(Way.ROLES, true);
+        world.target.put(ReservedKeys.of("dr", "lease/7b"), ByteString.EMPTY, 0);
+        int before = world.names.size();
+        var unused = world.switchover(OPTIONS).run();
+        List<String> names = world.names.subList(before, world.names.size());
+        assertThat(names.indexOf("source keep-alive"))
+                .as(names.toString())
+                .isBetween(0, names.indexOf("target comparison"));
+    }
+
     /** Its owner may have been answered until then. */
     @ParameterizedTest
     @CsvSource({"ROLES, grant", "CORRUPT_ALARM, auth enable", "AUTH_ENABLE, auth enable"})
