@@ -29,6 +29,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -86,6 +87,7 @@ final class JwtIT {
     }
 
     @Test
+    @Tag("schedules")
     void aTokenIsValidUntilItsExpiryAcrossRestarts() {
         users.add("guest");
         users.grant("guest", Permission.Type.READ, key("script"), ByteString.EMPTY);

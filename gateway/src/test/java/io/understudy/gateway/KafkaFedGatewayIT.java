@@ -30,6 +30,7 @@ import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -124,6 +125,7 @@ final class KafkaFedGatewayIT {
     }
 
     @Test
+    @Tag("kafka")
     void theGatewayResumesAfterABrokerRestart() throws Exception {
         try (GatewayFixture fixture = start();
                 WatchClient watch = new WatchClient(fixture.channel())) {

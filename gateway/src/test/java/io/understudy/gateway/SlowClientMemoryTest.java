@@ -63,7 +63,7 @@ final class SlowClientMemoryTest {
     private static final int VALUE_BYTES = 100 << 10;
 
     /** Of gRPC, a filter each; and a few of the other protocols. */
-    private static final int STREAMS = 24;
+    private static final int STREAMS = 12;
 
     private static final int OTHERS = 2;
     private static final int INITIAL_WINDOW_SIZE = 4;

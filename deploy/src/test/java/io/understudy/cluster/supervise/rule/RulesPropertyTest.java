@@ -49,7 +49,7 @@ final class RulesPropertyTest {
                 .ofMaxSize(30);
     }
 
-    @Property(tries = 80)
+    @Property(tries = 40)
     void clustersSurviveAndReturnToTheirShape(
             @ForAll("schedules") List<Event> schedule,
             @ForAll @IntRange(min = 0, max = 2) int half,
@@ -77,7 +77,7 @@ final class RulesPropertyTest {
     }
 
     /** Even when machines die so that the quorum does, what the supervisor did was not why; then it does nothing. */
-    @Property(tries = 80)
+    @Property(tries = 40)
     void nothingIsChangedWithoutAQuorum(@ForAll("schedules") List<Event> schedule) {
         Simulated cluster =
                 new Simulated(new Shape(3, 1, Set.of("m4"), true, 1), LIMITS, EtcdVersion.parse("3.5.30"), 5, 3);
