@@ -143,7 +143,19 @@ final class FactsFixture {
                     each -> member(
                             (int) each.id().value(),
                             each.role(),
-                            each.answer().map(answer -> answer.withStorage(new StorageStatus(version, "")))));
+                            each.answer()
+                                    .map(answer -> new MemberAnswer(
+                                            answer.version(),
+                                            answer.leader(),
+                                            answer.raftTerm(),
+                                            answer.raftIndex(),
+                                            answer.appliedIndex(),
+                                            answer.revision(),
+                                            answer.databaseBytes(),
+                                            answer.databaseBytesInUse(),
+                                            answer.reachesQuorum(),
+                                            answer.errors(),
+                                            new StorageStatus(version, "")))));
         }
         return now;
     }

@@ -154,7 +154,7 @@ final class CalledServer {
                         UnaryMethod.of(KVGrpc.getRangeMethod(), RangeRequest::parseFrom, (caller, request) -> {
                             callers.add(caller);
                             work();
-                            return onLoop(before.map(done -> new Reply(answer, List.of(new Field("told", "beside")))));
+                            return onLoop(before.map(done -> new Reply(answer, List.of(new Field("noted", "beside")))));
                         }),
                         new CallMethod(ECHO, true, this::echo),
                         new CallMethod(
@@ -162,7 +162,7 @@ final class CalledServer {
                                 false,
                                 (call, metadata, caller, loop) -> new Pusher(call)),
                         new CallMethod(ONE_OF_MANY, false, (call, metadata, caller, loop) -> {
-                            call.answer(new Reply(answer, List.of(new Field("told", "beside"))));
+                            call.answer(new Reply(answer, List.of(new Field("noted", "beside"))));
                             return new ServerCall.Listener<>() {};
                         })),
                 method -> (code, nanos) -> ended.add(code),

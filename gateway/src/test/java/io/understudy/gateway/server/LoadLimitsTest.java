@@ -59,8 +59,8 @@ final class LoadLimitsTest {
             await().atMost(PATIENCE)
                     .untilAsserted(() -> assertThat(server.callers.size()).isEqualTo(4));
             before.complete();
-            assertThat(text(other.next(RawHttp2.HEADERS))).contains("told");
-            assertThat(text(client.next(RawHttp2.HEADERS))).contains("told");
+            assertThat(text(other.next(RawHttp2.HEADERS))).contains("noted");
+            assertThat(text(client.next(RawHttp2.HEADERS))).contains("noted");
         }
         assertThat(refused("connection")).isEqualTo(2);
         await().atMost(PATIENCE)

@@ -45,7 +45,10 @@ final class WholeAnswerTest {
             Frame end = client.next();
 
             assertThat(head.flags()).isEqualTo(RawHttp2.END_HEADERS);
-            assertThat(text(head)).contains("application/grpc").contains("told").contains("beside");
+            assertThat(text(head))
+                    .contains("application/grpc")
+                    .contains("noted")
+                    .contains("beside");
             assertThat(message.type()).isEqualTo(RawHttp2.DATA);
             assertThat(message.flags()).isZero();
             assertThat(message.payload()).isEqualTo(RawHttp2.message("hello".getBytes(StandardCharsets.UTF_8)));

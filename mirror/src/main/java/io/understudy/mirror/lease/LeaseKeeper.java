@@ -1,5 +1,6 @@
 package io.understudy.mirror.lease;
 
+import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.TxnRequest;
 import io.etcd.jetcd.api.TxnResponse;
 import io.understudy.etcd.Duty;
@@ -249,10 +250,18 @@ public final class LeaseKeeper implements AutoCloseable {
         TxnResponse answer = calls.kv(stub -> stub.txn(both));
         ClusterId here = new ClusterId(answer.getHeader().getClusterId());
         return answer.getResponses(0).getResponseRange().getKvsList().stream()
-                        .map(found -> Home.decode("the target", found.getValue()))
-                        .noneMatch(home -> home.cluster().equals(here))
+                        .noneMatch(found -> names(found.getValue(), here))
                 && answer.getResponses(1).getResponseRange().getKvsList().stream()
                         .allMatch(active -> active.getValue().toStringUtf8().equals(process));
+    }
+
+    /** Whether a record names the primary. The mirror reports one that is not readable. */
+    private static boolean names(ByteString record, ClusterId cluster) {
+        try {
+            return Home.decode("the target", record).cluster().equals(cluster);
+        } catch (IllegalArgumentException e) {
+            return false;
+        }
     }
 
     private static Map<Long, HeldLease> byId(Collection<HeldLease> leases) {

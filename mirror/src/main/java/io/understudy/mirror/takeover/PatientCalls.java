@@ -311,7 +311,11 @@ public final class PatientCalls implements TakeOverCalls {
         if (requests.size() < 2) {
             return TakeOverCalls.super.together(requests);
         }
-        ExecutorService threads = Executors.newFixedThreadPool(Math.min(MOST_AT_ONCE, requests.size()));
+        ExecutorService threads = Executors.newFixedThreadPool(Math.min(MOST_AT_ONCE, requests.size()), work -> {
+            Thread thread = new Thread(work, "takeover-" + cluster.settings().name());
+            thread.setDaemon(true);
+            return thread;
+        });
         try {
             List<T> results = new ArrayList<>();
             for (Future<T> each : threads.invokeAll(

@@ -231,11 +231,26 @@ public final class Switchover {
     /** What the mirror has copied by the closing, clients do not wait for. It may be too slow to get closer. */
     private void awaitCloseBehind() {
         for (int time = 0; time < CATCH_UPS; time++) {
-            long end = System.nanoTime() + CATCH_UP.toNanos();
-            long written = from.read().revision();
-            while (!hasReached(to.read(), written) && System.nanoTime() - end < 0) {
-                PatientCalls.pause(PAUSE);
+            var unused = awaitReached(from.read().revision(), CATCH_UP, () -> {});
+        }
+    }
+
+    /** Waits until the mirror has copied everything up to a revision; returns what was found last. */
+    private Found awaitReached(long revision, Duration timeout, Runnable meanwhile) {
+        long end = System.nanoTime() + timeout.toNanos();
+        long first = -1;
+        while (true) {
+            Found now = to.read();
+            Checkpoint found = now.checkpoint();
+            if (found != null) {
+                first = first < 0 ? found.revision().value() : first;
+                steps.progress(Math.max(0, found.revision().value() - first), Math.max(0, revision - first));
             }
+            if (hasReached(now, revision) || System.nanoTime() - end > 0) {
+                return now;
+            }
+            meanwhile.run();
+            PatientCalls.pause(PAUSE);
         }
     }
 
@@ -279,32 +294,21 @@ public final class Switchover {
             // While the mirror drains. Those that it grants from now on have a full TTL.
             restart();
         }
-        long end = System.nanoTime() + options.drainDeadline().toNanos();
-        long keptAlive = System.nanoTime();
-        long first = -1;
-        while (true) {
-            Found now = to.read();
-            Checkpoint found = now.checkpoint();
-            if (found != null) {
-                first = first < 0 ? found.revision().value() : first;
-                steps.progress(Math.max(0, found.revision().value() - first), marker - first);
-            }
-            if (hasReached(now, marker)) {
-                return;
-            }
-            if (System.nanoTime() - end > 0) {
-                throw new TakeOverException(to.shown() + " did not reach revision " + marker + " within "
-                        + options.drainDeadline().toSeconds() + " s; its checkpoint is "
-                        + (found == null ? "missing" : found.state().word() + " at " + found.revision())
-                        + ". Check that the mirror is running");
-            }
-            if (System.nanoTime() - keptAlive > Duration.ofSeconds(1).toNanos()) {
-                keptAlive = System.nanoTime();
+        long[] keptAlive = {System.nanoTime()};
+        Found now = awaitReached(marker, options.drainDeadline(), () -> {
+            if (System.nanoTime() - keptAlive[0] > Duration.ofSeconds(1).toNanos()) {
+                keptAlive[0] = System.nanoTime();
                 // Some were granted right before the closing.
                 leases.addAll(to.leases());
                 keepAliveFrom(way);
             }
-            PatientCalls.pause(PAUSE);
+        });
+        if (!hasReached(now, marker)) {
+            Checkpoint found = now.checkpoint();
+            throw new TakeOverException(to.shown() + " did not reach revision " + marker + " within "
+                    + options.drainDeadline().toSeconds() + " s; its checkpoint is "
+                    + (found == null ? "missing" : found.state().word() + " at " + found.revision())
+                    + ". Check that the mirror is running");
         }
     }
 

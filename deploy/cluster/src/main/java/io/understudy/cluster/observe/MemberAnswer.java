@@ -66,22 +66,6 @@ public record MemberAnswer(
         return with(other, leader, raftTerm);
     }
 
-    /** Returns this response with another state of its database. */
-    public MemberAnswer withStorage(StorageStatus other) {
-        return new MemberAnswer(
-                version,
-                leader,
-                raftTerm,
-                raftIndex,
-                appliedIndex,
-                revision,
-                databaseBytes,
-                databaseBytesInUse,
-                reachesQuorum,
-                errors,
-                other);
-    }
-
     /** Returns this response with another leader and term. */
     public MemberAnswer withLeader(MemberId other, long term) {
         return with(version, Optional.of(other), term);
