@@ -218,7 +218,7 @@ final class ForwardingFaultIT {
         });
     }
 
-    /** An idle connection would notice after 13 s. */
+    /** The keepalive of an idle connection would end them after 13 s, with a text of gRPC. */
     @Test
     void streamsEndOnceTheirMemberDoesNotRespondToProbes() throws Exception {
         EtcdSettings probing = EtcdSettings.of(SOURCE.cluster().clientUrls().toArray(new URI[0]));
@@ -235,13 +235,14 @@ final class ForwardingFaultIT {
                         .leaseKeepAlive(keepAlives)
                         .onNext(LeaseKeepAliveRequest.newBuilder().setID(lease).build());
                 await().atMost(PATIENCE).until(() -> keepAlives.answers.size() == 1);
-                long began = System.nanoTime();
                 SOURCE.cluster().leader().clientProxy().blackHole();
                 assertThatExceptionOfType(ExecutionException.class)
                         .isThrownBy(() -> keepAlives.end.get(30, TimeUnit.SECONDS))
-                        .satisfies(e ->
-                                assertThat(Status.fromThrowable(e).getCode()).isEqualTo(Status.Code.UNAVAILABLE));
-                assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Duration.ofSeconds(12));
+                        .satisfies(e -> assertThat(Status.fromThrowable(e))
+                                .returns(Status.Code.UNAVAILABLE, Status::getCode)
+                                .returns(
+                                        "etcdserver: request timed out, possibly due to connection lost",
+                                        Status::getDescription));
             } finally {
                 toProbed.shutdownNow();
             }
