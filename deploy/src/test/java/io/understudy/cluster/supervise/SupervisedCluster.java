@@ -17,6 +17,7 @@ import io.understudy.etcd.EtcdConnections;
 import io.understudy.local.binary.EtcdBinaries;
 import io.understudy.local.fault.FaultProxy;
 import io.understudy.local.fault.Party;
+import io.understudy.local.fault.SlowDisk;
 import io.understudy.local.fault.SocketOwners;
 import io.understudy.local.process.FreePorts;
 import io.understudy.vocabulary.MemberId;
@@ -38,7 +39,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -61,7 +61,7 @@ final class SupervisedCluster implements AutoCloseable {
     private final EtcdMembership membership;
     private final List<SupervisorProcess> supervisors = new ArrayList<>();
     private final List<Process> jvms = new ArrayList<>();
-    private final Map<Integer, Process> tracers = new HashMap<>();
+    private final Map<Integer, SlowDisk> slowDisks = new HashMap<>();
     private final Map<String, Long> deaf = new ConcurrentHashMap<>();
 
     private SupervisedCluster(Path folder, int machineCount, String shape, boolean hasFsync) throws IOException {
@@ -341,29 +341,8 @@ final class SupervisedCluster implements AutoCloseable {
         }
     }
 
-    /** Each flush takes so much longer, by {@code strace}: with minutes its disk is frozen. */
     void delayFsyncs(int index, Duration delay) {
-        List<String> line = List.of(
-                "strace",
-                "-f",
-                "-o",
-                "/dev/null",
-                "-e",
-                "trace=fdatasync,fsync",
-                "-e",
-                "inject=fdatasync,fsync:delay_enter=" + TimeUnit.MICROSECONDS.convert(delay),
-                "-p",
-                Long.toString(running(index).orElseThrow().pid()));
-        try {
-            tracers.put(
-                    index,
-                    new ProcessBuilder(line)
-                            .redirectErrorStream(true)
-                            .redirectOutput(folder.resolve("strace.log").toFile())
-                            .start());
-        } catch (IOException e) {
-            throw new IllegalStateException(e);
-        }
+        slowDisks.put(index, SlowDisk.of(running(index).orElseThrow().pid(), delay));
     }
 
     void heal(int index) {
@@ -372,7 +351,7 @@ final class SupervisedCluster implements AutoCloseable {
         if (deaf.remove(name(index)) != null) {
             peerProxies.forEach(FaultProxy::heal);
         }
-        Optional.ofNullable(tracers.remove(index)).ifPresent(Process::destroy);
+        Optional.ofNullable(slowDisks.remove(index)).ifPresent(SlowDisk::close);
     }
 
     /** As an operator might; that it may fail is part of what happens. */
@@ -423,7 +402,7 @@ final class SupervisedCluster implements AutoCloseable {
     public void close() {
         supervisors.forEach(SupervisorProcess::close);
         jvms.forEach(Process::destroyForcibly);
-        tracers.values().forEach(Process::destroyForcibly);
+        slowDisks.values().forEach(SlowDisk::close);
         for (int index = 0; index < settings.machines().size(); index++) {
             resume(index);
             kill(index);

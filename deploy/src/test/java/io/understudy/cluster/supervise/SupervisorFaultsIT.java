@@ -6,8 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.supervise.rule.MemberState;
-import java.io.File;
-import java.nio.file.Files;
+import io.understudy.local.fault.SlowDisk;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.EnumSet;
@@ -81,17 +80,13 @@ final class SupervisorFaultsIT {
         SLOW_SHARED_DISK
     }
 
-    private static final boolean HAS_STRACE = Stream.of(
-                    System.getenv().getOrDefault("PATH", "").split(File.pathSeparator, -1))
-            .anyMatch(each -> Files.isExecutable(Path.of(each, "strace")));
-
     @TempDir
     private Path folder;
 
     @ParameterizedTest
     @EnumSource
     void aVoterWithALastingFaultIsReplaced(Replaced fault) throws Exception {
-        assumeTrue(HAS_STRACE || fault != Replaced.FROZEN_DISK_OF_FOLLOWER, "strace is in PATH");
+        assumeTrue(SlowDisk.isAvailable() || fault != Replaced.FROZEN_DISK_OF_FOLLOWER, "strace is in PATH");
         try (SupervisedCluster cluster = SupervisedCluster.foundWithFsync(folder, 6, 3, SHAPE);
                 Writer writer = Writer.start(cluster.clientUrls())) {
             SupervisedCluster.SupervisorJvm[] supervisors = {cluster.superviseApart(), cluster.superviseApart()};
@@ -187,7 +182,7 @@ final class SupervisorFaultsIT {
             await("the declared shape").atMost(PATIENCE).pollInterval(LOOK).until(() -> cluster.isOf(3, 1));
             Set<String> before = cluster.voters();
             List<Kept> faults = Stream.of(Kept.values())
-                    .filter(each -> HAS_STRACE || each != Kept.SLOW_SHARED_DISK)
+                    .filter(each -> SlowDisk.isAvailable() || each != Kept.SLOW_SHARED_DISK)
                     .toList();
             System.out.println("faults: " + faults);
             for (int schedule = 0; schedule < SCHEDULES; schedule++) {

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.understudy.local.etcd.EtcdMember;
 import io.understudy.local.etcd.LocalEtcd;
 import io.understudy.local.fault.FaultProxy;
+import io.understudy.local.fault.SlowDisk;
 import io.understudy.mirror.checkpoint.CheckpointState;
 import io.understudy.mirror.fixture.MirrorJvm;
 import io.understudy.mirror.fixture.Mirrors;
@@ -19,6 +20,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -49,6 +51,8 @@ final class TakeOverFaultsIT {
     private static final int LONGEST_FAULT_MILLIS = 3_000;
     /** A fault within a step comes that much after it begins, at most. */
     private static final int LATEST_MILLIS = 60;
+    /** Of each flush: a move takes 0.1 s with fast disks. */
+    private static final Duration SLOW = Duration.ofMillis(300);
 
     private enum Fault {
         KILL_COMMAND,
@@ -58,6 +62,8 @@ final class TakeOverFaultsIT {
         COMMAND_AND_REVERSE,
         PAUSE_SOURCE,
         PAUSE_TARGET,
+        SLOW_DISK_OF_SOURCE,
+        SLOW_DISK_OF_TARGET,
         PAUSE_MIRROR,
         KILL_MIRROR,
         COMMAND_FROM_SOURCE,
@@ -66,7 +72,10 @@ final class TakeOverFaultsIT {
         MIRROR_FROM_TARGET
     }
 
-    private static final List<Fault> KINDS = List.of(Fault.values());
+    private static final List<Fault> SLOW_DISKS = List.of(Fault.SLOW_DISK_OF_SOURCE, Fault.SLOW_DISK_OF_TARGET);
+    private static final List<Fault> KINDS = Stream.of(Fault.values())
+            .filter(fault -> SlowDisk.isAvailable() || !SLOW_DISKS.contains(fault))
+            .toList();
     private static final List<Fault> LINKS = List.of(
             Fault.COMMAND_FROM_SOURCE, Fault.COMMAND_FROM_TARGET, Fault.MIRROR_FROM_SOURCE, Fault.MIRROR_FROM_TARGET);
 
@@ -79,7 +88,7 @@ final class TakeOverFaultsIT {
             names = {"ROLES", "CORRUPT_ALARM", "AUTH_ENABLE"})
     void mixedFaults_nothingAcknowledgedIsLost(Way way) throws Exception {
         long seed = Long.getLong("understudy.seed", System.nanoTime());
-        Random random = new Random(seed);
+        Random random = new Random(seed + way.ordinal());
         try (Run run = new Run(way)) {
             Writers writers = run.startWriters().withLocks();
             run.awaitSynced();
@@ -117,7 +126,7 @@ final class TakeOverFaultsIT {
 
         Run(Way way) throws Exception {
             this.way = way;
-            sites = new TwoSites(folder, way == Way.ROLES, TLS);
+            sites = new TwoSites(folder, way == Way.ROLES, TLS, SlowDisk.isAvailable());
             for (int party = 0; party < 2; party++) {
                 for (LocalEtcd cluster : List.of(sites.source, sites.target)) {
                     URI url = cluster.members().get(0).directClientUrl();
@@ -213,6 +222,8 @@ final class TakeOverFaultsIT {
                 case COMMAND_AND_REVERSE -> beside(names[1]);
                 case PAUSE_SOURCE -> pause(sites.source.members().get(0), time);
                 case PAUSE_TARGET -> pause(sites.target.members().get(0), time);
+                case SLOW_DISK_OF_SOURCE -> slowDown(sites.source.members().get(0), time);
+                case SLOW_DISK_OF_TARGET -> slowDown(sites.target.members().get(0), time);
                 case PAUSE_MIRROR -> {
                     mirror.pause();
                     PatientCalls.pause(time);
@@ -247,6 +258,12 @@ final class TakeOverFaultsIT {
             member.pause();
             PatientCalls.pause(time);
             member.resume();
+        }
+
+        private void slowDown(EtcdMember member, Duration time) {
+            SlowDisk disk = SlowDisk.of(member.process().pid().orElseThrow(), SLOW);
+            PatientCalls.pause(time.multipliedBy(2));
+            disk.close();
         }
 
         private void undone(boolean back) {

@@ -58,15 +58,18 @@ final class TwoSites implements AutoCloseable {
 
     /** @param hasAuth whether authentication is enabled at first */
     TwoSites(Path folder, boolean hasAuth) {
-        this(folder, hasAuth, false);
+        this(folder, hasAuth, false, false);
     }
 
-    /** @param hasTls whether the clusters and all of their clients use TLS, with one certificate */
-    TwoSites(Path folder, boolean hasAuth, boolean hasTls) {
+    /**
+     * @param hasTls whether the clusters and all of their clients use TLS, with one certificate
+     * @param hasFsync whether members flush their writes to disk
+     */
+    TwoSites(Path folder, boolean hasAuth, boolean hasTls, boolean hasFsync) {
         this.hasAuth = hasAuth;
         this.tls = hasTls ? certificate(folder) : null;
-        source = cluster("source", folder);
-        target = cluster("target", folder);
+        source = cluster("source", folder, hasFsync);
+        target = cluster("target", folder, hasFsync);
         calls = List.of(administrator(source), administrator(target));
     }
 
@@ -91,10 +94,10 @@ final class TwoSites implements AutoCloseable {
         }
     }
 
-    private LocalEtcd cluster(String name, Path folder) {
+    private LocalEtcd cluster(String name, Path folder, boolean hasFsync) {
         LocalEtcd cluster = opened(LocalEtcd.builder()
                 .name(name)
-                .fsync(false)
+                .fsync(hasFsync)
                 .tls(serverTls())
                 .dataDirectory(folder.resolve(name))
                 .build());

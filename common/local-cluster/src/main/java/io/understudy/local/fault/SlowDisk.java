@@ -1,0 +1,57 @@
+package io.understudy.local.fault;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/** A process whose flushes to disk take longer until this is closed, by {@code strace}: with minutes its disk is frozen. */
+public final class SlowDisk implements AutoCloseable {
+
+    private final Process tracer;
+
+    private SlowDisk(Process tracer) {
+        this.tracer = tracer;
+    }
+
+    /** Returns whether {@code strace} is in {@code PATH}. */
+    public static boolean isAvailable() {
+        return Stream.of(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator, -1))
+                .anyMatch(folder -> Files.isExecutable(Path.of(folder, "strace")));
+    }
+
+    /** Slows a process of this user down.
+     *
+     * @param delay of each flush */
+    public static SlowDisk of(long pid, Duration delay) {
+        try {
+            return new SlowDisk(new ProcessBuilder(List.of(
+                            "strace",
+                            "-f",
+                            "-o",
+                            "/dev/null",
+                            "-e",
+                            "trace=fdatasync,fsync",
+                            "-e",
+                            "inject=fdatasync,fsync:delay_enter=" + TimeUnit.MICROSECONDS.convert(delay),
+                            "-p",
+                            Long.toString(pid)))
+                    .redirectErrorStream(true)
+                    .redirectOutput(Redirect.DISCARD)
+                    .start());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Override
+    public void close() {
+        tracer.destroy();
+    }
+}
