@@ -139,7 +139,8 @@ final class InterruptedCommandTest {
                                 .flatMap(each -> withFaults(each, "m2")),
                         Stream.of(
                                 roll("3: roll --to-version 3.7.3 of 3.6", "3.6.16", "3.7.3", "3.7.3"),
-                                roll("3: roll --to-version 3.6.16 of 3.5", "3.5.30", "3.6.16", "3.6.16")),
+                                roll("3: roll --to-version 3.6.16 of 3.5", "3.5.30", "3.6.16", "3.6.16"),
+                                roll("3: downgrade --to-version 3.6.16", "3.7.3", "3.6.16", "3.6.16")),
                         repairs())
                 .flatMap(each -> each);
     }
@@ -300,6 +301,7 @@ final class InterruptedCommandTest {
                         MemoryCluster.STARTED.plusSeconds(50),
                         to == null ? null : EtcdVersion.parse(to),
                         to == null ? Optional.empty() : Optional.of(MemoryCluster.NEW_PROGRAM),
+                        name.contains("downgrade"),
                         seen.work()::hasPerformed));
     }
 

@@ -139,6 +139,9 @@ final class MemoryCluster implements ClusterObserver, Membership, Machines {
     private boolean isAnyPlace;
     private int declared;
     private List<String> replicas = List.of();
+    /** Minor version of a downgrade; 0 for none. */
+    private int lowered;
+
     private long compacted = 1;
     private long nextId = FIRST_ID;
     private int starts;
@@ -180,6 +183,7 @@ final class MemoryCluster implements ClusterObserver, Membership, Machines {
         isAnyPlace = other.isAnyPlace;
         declared = other.declared;
         replicas = other.replicas;
+        lowered = other.lowered;
         compacted = other.compacted;
         nextId = other.nextId;
         starts = other.starts;
@@ -441,11 +445,15 @@ final class MemoryCluster implements ClusterObserver, Membership, Machines {
                         listed.peerUrls(),
                         placeOf(id).orElseThrow().spec().clientUrls())
                 : listed);
-        int storage = members.keySet().stream()
+        List<Integer> versions = members.keySet().stream()
                 .filter(this::isConnected)
                 .map(id -> storage(placeOf(id).orElseThrow().version()))
-                .min(Comparator.naturalOrder())
-                .orElseThrow();
+                .sorted()
+                .toList();
+        int storage = lowered > 0 ? lowered : versions.get(0);
+        if (versions.size() == members.size() && versions.get(versions.size() - 1) == lowered) {
+            lowered = 0;
+        }
         places.replaceAll((name, place) -> place.isRunning() && !place.isSilent()
                 ? place.with(place.data().map(data -> data.with(data.lag(), storage)))
                 : place);
@@ -499,7 +507,9 @@ final class MemoryCluster implements ClusterObserver, Membership, Machines {
                         .map(alarm -> "memberID:"
                                 + Long.toUnsignedString(alarm.member().value()) + "  alarm:" + alarm.kind())
                         .toList(),
-                new StorageStatus(data.storage() < 6 ? "" : "3." + data.storage() + ".0", ""));
+                new StorageStatus(
+                        data.storage() < 6 ? "" : "3." + data.storage() + ".0",
+                        lowered == 0 ? "" : "3." + lowered + ".0"));
     }
 
     /** Returns the hashes of the voting members that respond. */
@@ -604,6 +614,14 @@ final class MemoryCluster implements ClusterObserver, Membership, Machines {
                             .isPresent());
         }
         request("disarm", () -> alarms.remove(alarm));
+    }
+
+    @Override
+    public void downgrade(String version) throws OutcomeUnknownException {
+        request(
+                "downgrade",
+                () -> lowered =
+                        version.isEmpty() ? 0 : EtcdVersion.parse(version).minor());
     }
 
     @Override

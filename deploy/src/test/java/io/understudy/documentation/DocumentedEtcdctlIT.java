@@ -1,7 +1,6 @@
 package io.understudy.documentation;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.understudy.local.binary.EtcdBinaries;
 import java.nio.charset.StandardCharsets;
@@ -42,10 +41,6 @@ final class DocumentedEtcdctlIT {
     @ParameterizedTest
     @MethodSource("commands")
     void etcdctlHasTheCommandAndItsFlags(String command) throws Exception {
-        assumeTrue(
-                !(command.startsWith("etcdctl downgrade")
-                        && BINARIES.version().toString().startsWith("3.5.")),
-                "etcdctl 3.5 has no downgrade");
         assertThat(faults(command)).isEmpty();
     }
 

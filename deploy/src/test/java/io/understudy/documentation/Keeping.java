@@ -124,6 +124,7 @@ record Keeping(String document, String beginning, List<String> by) {
             docs/operate/security.md | tls: | gateway
 
             docs/operate/upgrade.md | $ understudy cluster roll --to-version | upgrade "roll --to-version"
+            docs/operate/upgrade.md | $ understudy cluster downgrade --to-version | upgrade "downgrade --to-version"
 
             docs/performance.md | deploy/understudy bench cluster | BenchCommandTest "documentedCommandsAreAccepted"
             docs/performance.md | deploy/understudy bench kafka --runs | BenchCommandTest "documentedCommandsAreAccepted"

@@ -1,5 +1,6 @@
 package io.understudy.cli;
 
+import io.understudy.cluster.goal.CancelDowngrade;
 import io.understudy.cluster.goal.ChangeClientUrls;
 import io.understudy.cluster.goal.ChangePeerUrls;
 import io.understudy.cluster.goal.MoveLeadership;
@@ -171,7 +172,7 @@ final class ClusterCommand {
     }
 
     /** Flags of an upgrade. */
-    static final class Upgrade {
+    static final class Version {
 
         @Option(
                 names = "--to-version",
@@ -194,6 +195,12 @@ final class ClusterCommand {
                 description = "Directory for the snapshot before an upgrade to another minor version (default:"
                         + " snapshots.directory).")
         @Nullable Path snapshots;
+    }
+
+    static final class Upgrade {
+
+        @Mixin
+        Version to;
 
         @Option(
                 names = "--v2-checked",
@@ -225,6 +232,26 @@ final class ClusterCommand {
     @Command(name = "roll", description = "Restart or upgrade all members one by one, learners first, the leader last.")
     int roll(@Mixin Upgrade upgrade, @Mixin ClusterFlags.Change change) throws InterruptedException {
         return change.run(ClusterGoals.roll(upgrade, change));
+    }
+
+    @Command(
+            name = "downgrade",
+            description =
+                    "Restart all members as the minor version before theirs, one by one, learners first, the leader last.",
+            footer = "Enables the downgrade, waits until the data of all members have the storage version, then rolls.")
+    int downgrade(
+            @Mixin Version to,
+            @Option(
+                            names = "--cancel",
+                            description = "Cancel the downgrade. Then upgrade the members that run the earlier version"
+                                    + " (understudy cluster roll).")
+                    boolean isCancelled,
+            @Mixin ClusterFlags.Change change)
+            throws InterruptedException {
+        if (isCancelled == (to.version != null)) {
+            throw change.usageError("specify either --to-version or --cancel");
+        }
+        return change.run(isCancelled ? seen -> new CancelDowngrade() : ClusterGoals.downgrade(to, change));
     }
 
     @Command(name = "move-leader", description = "Move leadership to another voting member.")

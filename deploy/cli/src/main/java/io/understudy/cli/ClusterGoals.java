@@ -28,6 +28,7 @@ import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -194,8 +195,8 @@ final class ClusterGoals {
      */
     static Function<ClusterChange, Goal> roll(ClusterCommand.Upgrade upgrade, Output output) {
         Instant since = upgrade.since();
-        if (upgrade.version == null) {
-            if (upgrade.program != null) {
+        if (upgrade.to.version == null) {
+            if (upgrade.to.program != null) {
                 throw output.usageError("--program requires --to-version");
             }
             return seen -> {
@@ -209,11 +210,53 @@ final class ClusterGoals {
                 return new Roll(since, null);
             };
         }
-        EtcdVersion target = EtcdVersion.parse(upgrade.version);
+        EtcdVersion target = target(upgrade.to, output);
+        Optional<Path> program = program(upgrade.to, target, output);
+        return seen -> changed(
+                seen,
+                new Roll(
+                        since,
+                        target,
+                        program,
+                        false,
+                        step -> upgrade.isRestarted || seen.work().hasPerformed(step)),
+                upgrade);
+    }
+
+    /**
+     * Returns the goal of a downgrade of all members.
+     *
+     * @throws ParameterException versions do not match
+     */
+    static Function<ClusterChange, Goal> downgrade(ClusterCommand.Version to, Output output) {
+        EtcdVersion target = target(to, output);
+        Optional<Path> program = program(to, target, output);
+        ClusterCommand.Upgrade change = new ClusterCommand.Upgrade();
+        change.to = to;
+        return seen -> seen.facts().members().stream()
+                .flatMap(member -> member.answer().stream())
+                .map(MemberAnswer::version)
+                .filter(version -> version.minor() < target.minor())
+                .findFirst()
+                .map(older -> refusal(
+                        "supported-downgrade",
+                        "a member runs " + older + ", which is earlier than " + target,
+                        "Use understudy cluster roll --to-version " + target))
+                .orElseGet(() -> changed(
+                        seen, new Roll(Instant.now(), target, program, true, seen.work()::hasPerformed), change));
+    }
+
+    private static EtcdVersion target(ClusterCommand.Version to, Output output) {
+        EtcdVersion target = EtcdVersion.parse(String.valueOf(to.version));
         if (target.equals(EtcdVersion.UNKNOWN)) {
-            throw output.usageError("--to-version is " + upgrade.version + "; allowed: X.Y.Z, such as 3.6.16");
+            throw output.usageError("--to-version is " + to.version + "; allowed: X.Y.Z, such as 3.6.16");
         }
-        Optional<Path> program = Optional.ofNullable(upgrade.program)
+        return target;
+    }
+
+    /** Returns the given server of the target version; empty for the configured ones. */
+    private static Optional<Path> program(ClusterCommand.Version to, EtcdVersion target, Output output) {
+        Optional<Path> program = Optional.ofNullable(to.program)
                 .map(each -> each.toAbsolutePath().resolve("etcd"));
         program.ifPresent(each -> {
             EtcdVersion found = UpgradeChecks.versionOf(each);
@@ -221,20 +264,12 @@ final class ClusterGoals {
                 throw output.usageError("--program: " + each + " has version " + found + ", --to-version is " + target);
             }
         });
-        return seen -> upgraded(seen, upgrade, since, target, program);
+        return program;
     }
 
-    private static Goal upgraded(
-            ClusterChange seen,
-            ClusterCommand.Upgrade upgrade,
-            Instant since,
-            EtcdVersion target,
-            Optional<Path> program) {
-        Roll roll = new Roll(
-                since,
-                target,
-                program,
-                step -> upgrade.isRestarted || seen.work().hasPerformed(step));
+    /** @param upgrade confirmations of the operator */
+    private static Goal changed(ClusterChange seen, Roll roll, ClusterCommand.Upgrade upgrade) {
+        EtcdVersion target = Objects.requireNonNull(roll.version());
         if (!(roll.plan(seen.facts()) instanceof Plan.Steps)) {
             return roll;
         }
@@ -242,7 +277,7 @@ final class ClusterGoals {
                         seen.machines(),
                         seen.work()::freeBytes,
                         target,
-                        program.isPresent(),
+                        roll.program().isPresent(),
                         upgrade.isV2Checked,
                         upgrade.isRestarted)
                 .check(seen.facts());
@@ -250,10 +285,11 @@ final class ClusterGoals {
             return facts -> new Plan.Refused(refusals);
         }
         if (UpgradeChecks.areNeeded(seen.facts(), target)) {
-            seen.saveSnapshotFirst(upgrade.snapshots);
+            seen.saveSnapshotFirst(upgrade.to.snapshots);
         }
-        program.ifPresent(each -> seen.notes("afterwards, set machines.*.program to " + each
-                + ": supervisors and other commands start the configured program"));
+        roll.program()
+                .ifPresent(each -> seen.notes("afterwards, set machines.*.program to " + each
+                        + ": supervisors and other commands start the configured program"));
         return roll;
     }
 

@@ -58,7 +58,7 @@ class GoalPropertyTest {
             @ForAll Set<@IntRange(max = 20) Integer> interrupted) {
         List<Step> done = new ArrayList<>();
         Goal goal = any instanceof Roll roll
-                ? new Roll(roll.startedSince(), roll.version(), roll.program(), done::contains)
+                ? new Roll(roll.startedSince(), roll.version(), roll.program(), roll.enablesDowngrade(), done::contains)
                 : any;
         if (!(goal.plan(facts) instanceof Plan.Steps)) {
             return;

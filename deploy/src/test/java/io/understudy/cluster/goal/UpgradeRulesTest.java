@@ -161,12 +161,83 @@ final class UpgradeRulesTest {
     void anEarlierMinorVersionNeedsAnEnabledDowngrade() {
         assertThat(only(changed(THREE, member -> as(member, "3.7.3", "3.7.0", "")), "3.6.16")
                         .wayOut())
-                .contains("etcdctl downgrade enable 3.6.0");
+                .contains("understudy cluster downgrade --to-version 3.6.16");
         assertThat(steps(changed(THREE, member -> as(member, "3.7.3", "3.6.0", "3.6.0")), "3.6.16"))
                 .hasSize(4);
         assertThat(only(changed(THREE, member -> as(member, "3.6.16", "3.6.0", "3.5.0")), "3.7.3")
                         .rule())
                 .isEqualTo("no-downgrade");
+    }
+
+    @Test
+    void aDowngradeLowersTheDataBeforeItRestartsMembers() {
+        ClusterFacts facts =
+                changed(FactsFixture.withLearner(THREE, true, 0), member -> as(member, "3.7.3", "3.7.0", ""));
+
+        assertThat(steps(downgrade(facts, "3.6.16")))
+                .containsExactly(
+                        "enable the downgrade to 3.6.0 and wait until all data have this storage version",
+                        "restart m4 as 3.6.16 and wait until it serves",
+                        "restart m2 as 3.6.16 and wait until it serves",
+                        "restart m3 as 3.6.16 and wait until it serves",
+                        "move leadership to m2",
+                        "restart m1 as 3.6.16 and wait until it serves");
+    }
+
+    @Test
+    void aDowngradeThatIsEnabledContinues() {
+        ClusterFacts facts =
+                changed(THREE, member -> as(member, member.name().equals("m2") ? "3.6.16" : "3.7.3", "3.6.0", "3.6.0"));
+
+        assertThat(steps(downgrade(facts, "3.6.16")))
+                .startsWith("restart m3 as 3.6.16 and wait until it serves")
+                .hasSize(3);
+        assertThat(steps(new CancelDowngrade().plan(facts))).containsExactly("cancel the downgrade");
+        assertThat(new CancelDowngrade().plan(changed(THREE, UpgradeRulesTest::as36)))
+                .isInstanceOf(Plan.Done.class);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"3.7.3,3.7.0,3.5.33", "3.5.33,'',3.4.30"})
+    void aDowngradeByTwoMinorVersionsOrFrom35IsRefused(String running, String storage, String target) {
+        Plan plan = downgrade(changed(THREE, member -> as(member, running, storage, "")), target);
+
+        assertThat(((Plan.Refused) plan).refusals()).extracting(Refusal::rule).containsExactly("supported-downgrade");
+    }
+
+    @Test
+    void aDowngradeUnderAnAlarmIsRefusedBeforeItIsEnabled() {
+        ClusterFacts facts = changed(THREE, member -> as(member, "3.7.3", "3.7.0", ""));
+        ClusterFacts alarmed = changed(
+                facts,
+                member -> with(
+                        member,
+                        answer -> new MemberAnswer(
+                                answer.version(),
+                                answer.leader(),
+                                answer.raftTerm(),
+                                answer.raftIndex(),
+                                answer.appliedIndex(),
+                                answer.revision(),
+                                answer.databaseBytes(),
+                                answer.databaseBytesInUse(),
+                                answer.reachesQuorum(),
+                                List.of("memberID:1 alarm:NOSPACE "),
+                                answer.storage())));
+
+        assertThat(((Plan.Refused) downgrade(alarmed, "3.6.16")).refusals())
+                .extracting(Refusal::rule)
+                .containsExactly("no-alarms");
+    }
+
+    private static Plan downgrade(ClusterFacts facts, String target) {
+        return new Roll(
+                        FactsFixture.STARTED,
+                        EtcdVersion.parse(target),
+                        Optional.of(Path.of("/opt/etcd")),
+                        true,
+                        step -> false)
+                .plan(facts);
     }
 
     @Test
@@ -201,7 +272,11 @@ final class UpgradeRulesTest {
 
     private static Roll roll(String target, Predicate<Step> hasPerformed) {
         return new Roll(
-                FactsFixture.STARTED, EtcdVersion.parse(target), Optional.of(Path.of("/opt/etcd")), hasPerformed);
+                FactsFixture.STARTED,
+                EtcdVersion.parse(target),
+                Optional.of(Path.of("/opt/etcd")),
+                false,
+                hasPerformed);
     }
 
     private static ClusterFacts changed(ClusterFacts facts, UnaryOperator<MemberFacts> change) {

@@ -53,9 +53,13 @@ public final class Failover {
                 "check: requires that " + to.shown() + " is a whole copy or lacks only later writes, and that "
                         + from.shown() + " does not respond" + (options.force() ? ", unless forced" : ""),
                 "move: makes " + to.shown() + " the primary, in one transaction; what " + from.shown()
-                        + " wrote after the checkpoint is lost",
+                        + " wrote after " + shown(found.checkpoint()) + " is lost",
                 "open: leaves mirrored leases to their owners, and opens " + to.shown(),
                 "later: " + returning(from.shown(), options.way()));
+    }
+
+    private static String shown(@Nullable Checkpoint reached) {
+        return reached == null ? "the checkpoint" : "revision " + reached.revision() + ", as of " + reached.at() + ",";
     }
 
     static String returning(String lost, Way way) {

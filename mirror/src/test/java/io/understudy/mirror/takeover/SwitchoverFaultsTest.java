@@ -636,6 +636,9 @@ final class SwitchoverFaultsTest {
         world.loseTarget();
         Failover failover = world.failover(world.target, world.source, options);
         assertThat(failover.plan().get(0)).startsWith(isCutShort ? "open: opens source" : "check:");
+        if (!isCutShort) {
+            assertThat(failover.plan().get(1)).contains(" wrote after revision ", ", as of ");
+        }
         failover.check();
         int first = world.requests;
         world.cut(cut == 0 ? 0 : first + cut, Fault.KILLED, delivered);

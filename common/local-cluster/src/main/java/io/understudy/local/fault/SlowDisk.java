@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-/** A process whose flushes to disk take longer until this is closed, by {@code strace}: with minutes its disk is frozen. */
+/** Flushes of a process to disk take longer until this is closed, by {@code strace}: with minutes its disk is frozen. */
 public final class SlowDisk implements AutoCloseable {
 
     private final Process tracer;

@@ -9,6 +9,7 @@ import io.understudy.cluster.plan.Goal;
 import io.understudy.cluster.plan.NextStep.Next;
 import io.understudy.cluster.plan.Plan;
 import io.understudy.cluster.plan.Planner;
+import io.understudy.cluster.plan.Projection;
 import io.understudy.cluster.plan.Refusal;
 import io.understudy.cluster.plan.Step;
 import io.understudy.etcd.EtcdVersion;
@@ -34,14 +35,19 @@ import org.jspecify.annotations.Nullable;
  * @param startedSince earliest start of a process, by its own clock
  * @param version required version, with which the start time is ignored; null for any
  * @param program server of that version; empty for the configured one
+ * @param enablesDowngrade whether it may enable the downgrade that an earlier minor version needs
  * @param hasPerformed whether this run has taken a step
  */
 public record Roll(
-        Instant startedSince, @Nullable EtcdVersion version, Optional<Path> program, Predicate<Step> hasPerformed)
+        Instant startedSince,
+        @Nullable EtcdVersion version,
+        Optional<Path> program,
+        boolean enablesDowngrade,
+        Predicate<Step> hasPerformed)
         implements Goal {
 
     public Roll(Instant startedSince, @Nullable EtcdVersion version) {
-        this(startedSince, version, Optional.empty(), step -> false);
+        this(startedSince, version, Optional.empty(), false, step -> false);
     }
 
     @Override
@@ -69,9 +75,18 @@ public record Roll(
                             + " lack the process start time",
                     "Repeat the command; if they always lack it, specify the target version (--to-version)");
         }
-        List<Refusal> refusals = version == null ? UpgradeRules.oneVersion(facts) : UpgradeRules.check(facts, version);
+        Optional<Step> downgrade = version != null && enablesDowngrade && UpgradeRules.needsDowngrade(facts, version)
+                ? Optional.of(new Step.Downgrade(version.ofCluster()))
+                : Optional.empty();
+        ClusterFacts changed =
+                downgrade.map(step -> Projection.after(facts, step)).orElse(facts);
+        List<Refusal> refusals =
+                version == null ? UpgradeRules.oneVersion(facts) : UpgradeRules.check(changed, version);
         if (!refusals.isEmpty()) {
             return new Next.Impossible(refusals);
+        }
+        if (downgrade.isPresent()) {
+            return new Next.Do(downgrade.get());
         }
         List<MemberFacts> old = members.stream()
                 .filter(member -> !member.isHealthy() || isOld(member))

@@ -135,29 +135,56 @@ final class UpgradeRules {
 
     /** Requires an enabled downgrade to lower all members, and no other one for an upgrade. */
     private static Optional<Refusal> downgrade(ClusterFacts facts, EtcdVersion target) {
-        Optional<String> enabled = facts.members().stream()
-                .flatMap(member -> member.answer().stream())
-                .map(answer -> answer.storage().downgradeTo())
-                .filter(version -> !version.isEmpty())
-                .findFirst();
-        boolean lowers = facts.members().stream()
-                .map(UpgradeRules::running)
-                .filter(version -> !version.equals(EtcdVersion.UNKNOWN))
-                .allMatch(version -> version.minor() > target.minor());
+        Optional<String> enabled = enabledDowngrade(facts);
         boolean raises = facts.members().stream().anyMatch(member -> isOlderMinor(running(member), target));
-        if (lowers && !enabled.equals(Optional.of(target.ofCluster()))) {
+        Optional<EtcdVersion> unsupported = lowers(facts, target)
+                ? facts.members().stream()
+                        .map(UpgradeRules::running)
+                        .filter(version -> !version.equals(EtcdVersion.UNKNOWN))
+                        .filter(version -> version.minor() > target.minor() + 1 || !version.atLeast(3, 6, 0))
+                        .findFirst()
+                : Optional.empty();
+        if (unsupported.isPresent()) {
+            return Optional.of(
+                    new Refusal(
+                            "supported-downgrade",
+                            "a member runs " + unsupported.get()
+                                    + ", and etcd is downgraded by one minor version, from 3.6 or" + " later",
+                            "Downgrade to the minor version before it first, or restore a snapshot (understudy cluster restore)"));
+        }
+        if (lowers(facts, target) && !enabled.equals(Optional.of(target.ofCluster()))) {
             return Optional.of(new Refusal(
                     "downgrade-enabled",
                     "a member runs a later minor version than " + target + ", and a downgrade to " + target.ofCluster()
                             + " is not enabled",
-                    "Enable it first (etcdctl downgrade enable " + target.ofCluster() + ")"));
+                    "Use understudy cluster downgrade --to-version " + target));
         }
         return raises && enabled.isPresent() && !enabled.get().equals(target.ofCluster())
                 ? Optional.of(new Refusal(
                         "no-downgrade",
                         "a downgrade to " + enabled.get() + " is enabled",
-                        "Complete it, or cancel it (etcdctl downgrade cancel)"))
+                        "Complete it, or cancel it (understudy cluster downgrade --cancel)"))
                 : Optional.empty();
+    }
+
+    /** Whether a downgrade has to be enabled first: all members run a later minor version, and none is. */
+    static boolean needsDowngrade(ClusterFacts facts, EtcdVersion target) {
+        return lowers(facts, target) && enabledDowngrade(facts).isEmpty();
+    }
+
+    static Optional<String> enabledDowngrade(ClusterFacts facts) {
+        return facts.members().stream()
+                .flatMap(member -> member.answer().stream())
+                .map(answer -> answer.storage().downgradeTo())
+                .filter(version -> !version.isEmpty())
+                .findFirst();
+    }
+
+    private static boolean lowers(ClusterFacts facts, EtcdVersion target) {
+        return facts.members().stream()
+                .map(UpgradeRules::running)
+                .filter(version -> !version.equals(EtcdVersion.UNKNOWN))
+                .allMatch(version -> version.minor() > target.minor());
     }
 
     private static boolean changesMinor(MemberFacts member, EtcdVersion target) {

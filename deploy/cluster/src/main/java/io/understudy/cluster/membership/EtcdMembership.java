@@ -1,5 +1,8 @@
 package io.understudy.cluster.membership;
 
+import com.google.protobuf.ByteString;
+import com.google.protobuf.Empty;
+import com.google.protobuf.UnknownFieldSet;
 import io.etcd.jetcd.api.AlarmRequest;
 import io.etcd.jetcd.api.AlarmType;
 import io.etcd.jetcd.api.ClusterGrpc;
@@ -14,6 +17,7 @@ import io.etcd.jetcd.api.MemberUpdateRequest;
 import io.etcd.jetcd.api.MoveLeaderRequest;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
+import io.grpc.protobuf.ProtoUtils;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.understudy.cluster.metrics.ClusterMeter;
@@ -73,6 +77,19 @@ public final class EtcdMembership implements Membership {
 
     /** {@code AlarmType.CORRUPT}, which jetcd's messages lack. */
     private static final int CORRUPT = 2;
+
+    /** {@code DowngradeRequest} and its response, which jetcd lacks, as unknown fields. */
+    private static final MethodDescriptor<Empty, Empty> DOWNGRADE = MethodDescriptor.<Empty, Empty>newBuilder()
+            .setType(MethodDescriptor.MethodType.UNARY)
+            .setFullMethodName(MethodDescriptor.generateFullMethodName(MaintenanceGrpc.SERVICE_NAME, "Downgrade"))
+            .setRequestMarshaller(ProtoUtils.marshaller(Empty.getDefaultInstance()))
+            .setResponseMarshaller(ProtoUtils.marshaller(Empty.getDefaultInstance()))
+            .build();
+
+    private static final int DOWNGRADE_ACTION = 1;
+    private static final int DOWNGRADE_VERSION = 2;
+    private static final int DOWNGRADE_ENABLE = 1;
+    private static final int DOWNGRADE_CANCEL = 2;
 
     private final EtcdObserver observer;
     private final EtcdConnections connections;
@@ -159,6 +176,24 @@ public final class EtcdMembership implements Membership {
                 .setAlarmValue(alarm.kind().equals("CORRUPT") ? CORRUPT : AlarmType.NOSPACE_VALUE)
                 .build();
         send("disarm", voterOtherThan(null), MaintenanceGrpc.getAlarmMethod(), request);
+    }
+
+    @Override
+    public void downgrade(String version) throws RefusedException, OutcomeUnknownException {
+        UnknownFieldSet.Builder request = UnknownFieldSet.newBuilder()
+                .mergeVarintField(DOWNGRADE_ACTION, version.isEmpty() ? DOWNGRADE_CANCEL : DOWNGRADE_ENABLE);
+        if (!version.isEmpty()) {
+            request.mergeField(
+                    DOWNGRADE_VERSION,
+                    UnknownFieldSet.Field.newBuilder()
+                            .addLengthDelimited(ByteString.copyFromUtf8(version))
+                            .build());
+        }
+        send(
+                "downgrade",
+                voterOtherThan(null),
+                DOWNGRADE,
+                Empty.newBuilder().setUnknownFields(request.build()).build());
     }
 
     @Override

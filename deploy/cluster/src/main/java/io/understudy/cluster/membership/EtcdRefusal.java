@@ -45,6 +45,13 @@ enum EtcdRefusal {
     BAD_TRANSFEREE(
             "etcdserver: bad leader transferee", "only a voting member can be the leader. Specify a voting member"),
     NOT_LEADER("etcdserver: not leader", "the leader changed before the request. Check the leader and retry"),
+    DOWNGRADE_TARGET(
+            "etcdserver: invalid downgrade target version",
+            "a cluster is downgraded by one minor version, from 3.6 or later"),
+    DOWNGRADE_UNDER_WAY(
+            "etcdserver: cluster has a downgrade job in progress",
+            "another downgrade is enabled. Complete or cancel it first"),
+    NO_DOWNGRADE("etcdserver: no inflight downgrade job", "no downgrade is enabled"),
     SENT_TO_LEARNER(
             "etcdserver: rpc not supported for learner",
             "a learner received the request and cannot change the membership. Send it to a voting member"),

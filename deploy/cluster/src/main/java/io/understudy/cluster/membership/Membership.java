@@ -43,6 +43,15 @@ public interface Membership {
     }
 
     /**
+     * Enables a downgrade.
+     *
+     * @param version such as {@code 3.6.0}; empty to cancel the present one
+     */
+    default void downgrade(String version) throws RefusedException, OutcomeUnknownException {
+        throw new UnsupportedOperationException();
+    }
+
+    /**
      * Appends an entry without effect to the Raft log. A member of etcd 3.6 or later that received a snapshot beyond
      * index 5000 serves no client before it has applied an entry, which does not come in an idle cluster.
      */

@@ -33,7 +33,9 @@ public enum ClusterMeter implements Declared {
     LOOKS(Metric.timer("understudy.cluster.looks", "observations of all members")
             .by("outcome", "ok, failed")),
     REQUESTS(Metric.timer("understudy.cluster.requests", "requests that change membership or leader")
-            .by("request", "add, promote, remove, update, move-leader, compact, defragment, disarm, append-entry")
+            .by(
+                    "request",
+                    "add, promote, remove, update, move-leader, compact, defragment, disarm, downgrade, append-entry")
             .by("outcome", "done, ordered, refused, unknown")),
     SNAPSHOTS(Metric.timer("understudy.cluster.snapshots", "snapshots taken").by("outcome", "ok, failed")),
     SNAPSHOT_UPLOADS(Metric.timer("understudy.cluster.snapshot.uploads", "snapshot uploads")

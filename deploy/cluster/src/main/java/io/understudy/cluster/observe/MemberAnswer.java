@@ -71,6 +71,22 @@ public record MemberAnswer(
         return with(version, Optional.of(other), term);
     }
 
+    /** Returns this response with another storage version or downgrade. */
+    public MemberAnswer withStorage(StorageStatus other) {
+        return new MemberAnswer(
+                version,
+                leader,
+                raftTerm,
+                raftIndex,
+                appliedIndex,
+                revision,
+                databaseBytes,
+                databaseBytesInUse,
+                reachesQuorum,
+                errors,
+                other);
+    }
+
     private MemberAnswer with(EtcdVersion otherVersion, Optional<MemberId> otherLeader, long term) {
         return new MemberAnswer(
                 otherVersion,

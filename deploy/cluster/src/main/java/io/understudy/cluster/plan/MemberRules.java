@@ -86,6 +86,7 @@ final class MemberRules {
                 || step instanceof Step.Compact
                 || step instanceof Step.Defragment
                 || step instanceof Step.Disarm
+                || step instanceof Step.Downgrade
                 || step instanceof Step.Retire;
     }
 

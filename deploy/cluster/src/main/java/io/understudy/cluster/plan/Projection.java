@@ -9,6 +9,7 @@ import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.observe.MemberProcess;
 import io.understudy.etcd.EtcdVersion;
 import io.understudy.etcd.Role;
+import io.understudy.etcd.StorageStatus;
 import io.understudy.vocabulary.MemberId;
 import java.net.URI;
 import java.time.Instant;
@@ -66,7 +67,21 @@ public final class Projection {
         if (step instanceof Step.UpdatePeerUrls update) {
             return change(facts, update.member(), member -> listedAt(member, update.peerUrls()));
         }
+        if (step instanceof Step.Downgrade downgrade) {
+            return replaced(
+                    facts,
+                    facts.members().stream()
+                            .map(member -> member.answer()
+                                    .map(answer -> answering(member, answer.withStorage(lowered(downgrade, answer))))
+                                    .orElse(member))
+                            .toList());
+        }
         return facts;
+    }
+
+    private static StorageStatus lowered(Step.Downgrade downgrade, MemberAnswer answer) {
+        return new StorageStatus(
+                downgrade.version().isEmpty() ? answer.storage().version() : downgrade.version(), downgrade.version());
     }
 
     /** Returns a placeholder for the id that etcd will assign, which is a large one. */

@@ -241,6 +241,20 @@ public sealed interface Step {
         }
     }
 
+    /**
+     * Lets members of an earlier minor version join, which lowers the storage version of all members; or ends that.
+     *
+     * @param version target, such as {@code 3.6.0}; empty to cancel
+     */
+    record Downgrade(String version) implements Step {
+        @Override
+        public String text() {
+            return version.isEmpty()
+                    ? "cancel the downgrade"
+                    : "enable the downgrade to " + version + " and wait until all data have this storage version";
+        }
+    }
+
     /** Returns the URLs as on etcd's command line. */
     static String joined(List<URI> urls) {
         return urls.stream().map(URI::toString).collect(joining(","));

@@ -226,7 +226,8 @@ public record LearnerRestore(
                         + ": understudy cluster restore --snapshot " + newest.path())
                 .orElse("Restore a snapshot: understudy cluster restore --snapshot FILE");
         return "no member to recover from: no member responds, and no data of one is accessible. " + all
-                + ". If a mirror's target is more recent, move the primary there: understudy mirror failover";
+                + ". If a mirror's target is more recent, move the primary there: understudy mirror failover, which with"
+                + " --dry-run names the revision and time of its data";
     }
 
     private Source source(Remains learner) {

@@ -55,6 +55,14 @@ final class Effects {
         if (step instanceof Step.Disarm disarm) {
             return !now.raised().contains(disarm.alarm());
         }
+        if (step instanceof Step.Downgrade downgrade) {
+            return now.members().stream()
+                    .flatMap(member -> member.answer().stream())
+                    .map(MemberAnswer::storage)
+                    .allMatch(storage -> storage.downgradeTo().equals(downgrade.version())
+                            && (downgrade.version().isEmpty()
+                                    || storage.version().equals(downgrade.version())));
+        }
         if (step instanceof Step.Defragment defragment) {
             return member(now, defragment.member())
                     .filter(MemberFacts::isHealthy)

@@ -102,6 +102,8 @@ public final class StepWork {
             membership.defragment(defragment.member());
         } else if (step instanceof Step.Disarm disarm) {
             membership.disarm(disarm.alarm());
+        } else if (step instanceof Step.Downgrade downgrade) {
+            membership.downgrade(downgrade.version());
         } else if (step instanceof Step.UpdatePeerUrls update) {
             membership.updatePeerUrls(update.member(), update.peerUrls());
         } else {
