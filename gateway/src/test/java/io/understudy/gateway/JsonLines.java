@@ -29,6 +29,13 @@ final class JsonLines implements AutoCloseable {
     private volatile String head = "";
     private volatile boolean ended;
 
+    /** Removes the words of JSON parsers from errors; etcd's own name it. */
+    static String withoutParserWords(String body) {
+        return body.replaceAll(
+                "(\"(?:error|message)\":\\s?\")(?:proto|invalid character|unexpected)(?:[^\"\\\\]++|\\\\.)*+\"",
+                "$1\"");
+    }
+
     JsonLines(URI url, String body, String... headers) {
         HttpRequest.Builder builder = HttpRequest.newBuilder(url).POST(BodyPublishers.ofString(body));
         this.request =

@@ -62,7 +62,7 @@ public final class JsonApi implements WebCalls {
     private static final int PARSING_THREADS = 2;
 
     private final Map<String, JsonMethod> methods = JsonMethod.byPath();
-    private final MessageParser parser;
+    private final MessageReader parser;
     private final WorkerExecutor parsing;
     private final Places places = new Places(MOST_LARGE);
     private final Reads reads;
@@ -96,7 +96,7 @@ public final class JsonApi implements WebCalls {
                 .map(JsonMethod::fullName)
                 .distinct()
                 .collect(Collectors.toMap(Function.identity(), listener::of));
-        this.parser = new MessageParser(Stream.concat(
+        this.parser = new MessageReader(Stream.concat(
                         methods.values().stream().map(JsonMethod::request), Stream.of(RangeRequest.getDescriptor()))
                 .collect(Collectors.toSet()));
     }
@@ -209,7 +209,7 @@ public final class JsonApi implements WebCalls {
 
     private void fail(JsonExchange exchange, Throwable why) {
         if (why instanceof MalformedJson malformed) {
-            exchange.refuse(Status.Code.INVALID_ARGUMENT, malformed.text(form.get()));
+            exchange.refuse(Status.Code.INVALID_ARGUMENT, malformed.text());
         } else {
             exchange.fail(why);
         }
@@ -269,14 +269,13 @@ public final class JsonApi implements WebCalls {
         return stream;
     }
 
-    MessageParser parser() {
+    MessageReader parser() {
         return parser;
     }
 
     /** Returns the error of an invalid first value. Null if it ends the messages, as in etcd 3.6. */
     @Nullable ApiException rejected(MalformedJson broken) {
-        JsonForm present = form.get();
-        return present.errorsRepeatText() ? new ApiException(Status.Code.UNKNOWN, broken.text(present)) : null;
+        return form.get().errorsRepeatText() ? new ApiException(Status.Code.UNKNOWN, broken.text()) : null;
     }
 
     long maxRequestBytes() {

@@ -11,25 +11,23 @@ import java.util.regex.Pattern;
 public enum JsonForm {
 
     /** Errors have {@code error} beside {@code code} and {@code message}; routing errors are plain text. */
-    GRPC_GATEWAY_1(",", " "),
+    GRPC_GATEWAY_1(","),
 
     /** Errors are a {@code google.rpc.Status}, also those of routing. */
-    GRPC_GATEWAY_2(",", " "),
+    GRPC_GATEWAY_2(","),
 
     /**
      * The second generation in half of all builds. Protobuf for Go derives from the program's hash whether there is a
-     * space after each comma, and a non-breaking one in its error texts.
+     * space after each comma.
      */
-    GRPC_GATEWAY_2_SPACED(", ", "\u00a0");
+    GRPC_GATEWAY_2_SPACED(", ");
 
     private static final Pattern SECOND_GENERATION = Pattern.compile("\\{\"code\":\\d+,( ?)\"message\":");
 
     private final String comma;
-    private final String errorSpace;
 
-    JsonForm(String comma, String errorSpace) {
+    JsonForm(String comma) {
         this.comma = comma;
-        this.errorSpace = errorSpace;
     }
 
     /** Returns the dialect of an error body; empty if it is not one of etcd. */
@@ -46,11 +44,6 @@ public enum JsonForm {
     /** Returns the separator of members and elements. */
     String comma() {
         return comma;
-    }
-
-    /** Space after {@code proto:} in the text of an error. */
-    String errorSpace() {
-        return errorSpace;
     }
 
     /** Whether {@code <}, {@code >} and {@code &} are escaped in strings, as HTML would need it. */

@@ -128,7 +128,7 @@ final class JsonRequests implements BodyReader {
         }
     }
 
-    private void take(MessageParser.Messages read, boolean last) {
+    private void take(MessageReader.Messages read, boolean last) {
         parsing = 0;
         if (!over) {
             add(read, last);
@@ -149,7 +149,7 @@ final class JsonRequests implements BodyReader {
         settle();
     }
 
-    private void add(MessageParser.Messages read, boolean last) {
+    private void add(MessageReader.Messages read, boolean last) {
         for (byte[] message : read.encoded()) {
             if (message.length > api.maxRequestBytes()) {
                 refuse(JsonApi.tooLarge(message.length + " vs. " + api.maxRequestBytes()));

@@ -5,26 +5,12 @@ final class MalformedJson extends Exception {
 
     private static final long serialVersionUID = 1L;
 
-    /** Whether the text is protobuf's and gets its prefix. */
-    private final boolean proto;
-
-    private MalformedJson(boolean proto, String text) {
-        super(text, null, false, false);
-        this.proto = proto;
+    MalformedJson(String what) {
+        super("proto: " + what, null, false, false);
     }
 
-    /** The body is not JSON. */
-    static MalformedJson syntax(String text) {
-        return new MalformedJson(false, text);
-    }
-
-    /** The body is JSON, but not that of the message. */
-    static MalformedJson proto(String text) {
-        return new MalformedJson(true, text);
-    }
-
-    /** Returns etcd's text of the error. */
-    String text(JsonForm form) {
-        return (proto ? "proto:" + form.errorSpace() : "") + getMessage();
+    /** Returns the text of the error. */
+    String text() {
+        return String.valueOf(getMessage());
     }
 }

@@ -16,9 +16,9 @@ final class WholeNumber {
     /**
      * The value of {@code number}, which has JSON's form.
      *
-     * @throws UnfitValue if it is no integer, or has too many digits
+     * @throws NumberFormatException if it is no integer, or has too many digits
      */
-    static BigInteger of(String number) throws UnfitValue {
+    static BigInteger of(String number) {
         boolean negative = number.startsWith("-");
         int e = Math.max(number.indexOf('e'), number.indexOf('E'));
         String mantissa = number.substring(negative ? 1 : 0, e < 0 ? number.length() : e);
@@ -29,29 +29,21 @@ final class WholeNumber {
         if (integral.isEmpty() && fraction.isEmpty()) {
             return BigInteger.ZERO;
         }
-        int exponent = e < 0 ? 0 : exponent(number.substring(e + 1));
+        int exponent = e < 0 ? 0 : Integer.parseInt(number.substring(e + 1));
         // Neither sum can leave an int: a request's length is far from it.
         if (fraction.length() > Math.max(0, exponent)
                 || integral.length() + Math.min(0, exponent)
                         < withoutZeros(integral).length()) {
-            throw new UnfitValue();
+            throw new NumberFormatException();
         }
         if ((long) integral.length() + exponent > MOST_DIGITS) {
-            throw new UnfitValue();
+            throw new NumberFormatException();
         }
         String digits = exponent < 0
                 ? integral.substring(0, integral.length() + exponent)
                 : integral + fraction + "0".repeat(exponent - fraction.length());
         BigInteger value = new BigInteger(digits);
         return negative ? value.negate() : value;
-    }
-
-    private static int exponent(String text) throws UnfitValue {
-        try {
-            return Integer.parseInt(text);
-        } catch (NumberFormatException e) {
-            throw new UnfitValue();
-        }
     }
 
     private static String withoutZeros(String digits) {

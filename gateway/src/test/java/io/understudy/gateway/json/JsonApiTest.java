@@ -92,7 +92,8 @@ final class JsonApiTest {
         var response = post(port, "/v3/watch", "{\"create_request\":{\"filters\":[0" + ",0".repeat(1_000_000) + "]}}");
         while (!begun.isDone() && !response.isDone()) {
             Thread.getAllStackTraces().forEach((thread, frames) -> {
-                if (Stream.of(frames).anyMatch(frame -> frame.getClassName().equals(MessageReader.class.getName()))) {
+                if (Stream.of(frames)
+                        .anyMatch(frame -> frame.getClassName().startsWith(MessageReader.class.getName()))) {
                     parsing.add(thread.getName());
                 }
             });

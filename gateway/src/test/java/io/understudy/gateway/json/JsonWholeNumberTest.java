@@ -24,7 +24,7 @@ final class JsonWholeNumberTest {
         "1e+3, 1000",
         "18446744073709551615, 18446744073709551615"
     })
-    void integersAreReadInAnyNotation(String number, String value) throws UnfitValue {
+    void integersAreReadInAnyNotation(String number, String value) {
         assertThat(WholeNumber.of(number)).hasToString(value);
     }
 
@@ -45,14 +45,14 @@ final class JsonWholeNumberTest {
                 "123456789012345678901"
             })
     void fractionsAndTooLongNumbersAreRejected(String number) {
-        assertThatExceptionOfType(UnfitValue.class).isThrownBy(() -> WholeNumber.of(number));
+        assertThatExceptionOfType(NumberFormatException.class).isThrownBy(() -> WholeNumber.of(number));
     }
 
     @Test
-    void lengthAloneIsNoFault() throws UnfitValue {
+    void lengthAloneIsNoFault() {
         String zeros = "0".repeat(2_000_000);
         assertThat(WholeNumber.of("7" + zeros + "e-2000000")).hasToString("7");
         assertThat(WholeNumber.of("7." + zeros)).hasToString("7");
-        assertThatExceptionOfType(UnfitValue.class).isThrownBy(() -> WholeNumber.of("7" + zeros));
+        assertThatExceptionOfType(NumberFormatException.class).isThrownBy(() -> WholeNumber.of("7" + zeros));
     }
 }
