@@ -179,7 +179,9 @@ final class SupervisorScheduleIT {
 
     private static void assertSurvivable(String state) throws Exception {
         for (JsonNode event : new JsonMapper().readTree(state).path("events")) {
-            if (event.path("outcome").asText().equals("done") && event.has("after")) {
+            // The start of a process that has ended is the remedy for a lost quorum.
+            boolean isStart = event.path("step").asText().startsWith("start ");
+            if (event.path("outcome").asText().equals("done") && event.has("after") && !isStart) {
                 assertThat(event.path("after").asText()).as("%s", event).doesNotContain("no quorum");
             }
         }
