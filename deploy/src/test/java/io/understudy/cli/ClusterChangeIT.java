@@ -167,6 +167,16 @@ final class ClusterChangeIT {
                     .isEqualTo(1);
             assertThat(text.toString())
                     .contains("refused (peer-host-reachable): the host of peer URL http://nowhere.invalid:2380");
+            assertThat(cluster(
+                            text,
+                            "add",
+                            "m2",
+                            "--peer-urls=http://nowhere.invalid:2380",
+                            "--skip-peer-probe",
+                            "--dry-run",
+                            "--endpoints=" + etcd.clientUrls().get(0)))
+                    .as("%s", text)
+                    .isZero();
             // A network for documentation, of no machine.
             Path configured = Files.writeString(folder.resolve("foreign-address.yaml"), """
                     cluster:

@@ -165,6 +165,7 @@ class ClusterChange implements AutoCloseable {
             }
         }
         if (!found.isEmpty()
+                || flags.isPeerProbeSkipped
                 || facts.members().stream()
                         .noneMatch(member -> member.process().servesPeers().orElse(false))) {
             return found;
@@ -183,7 +184,8 @@ class ClusterChange implements AutoCloseable {
                     .ifPresent(why -> found.add(new Refusal(
                             "peer-host-reachable",
                             "the host of peer URL " + url + " is not reachable: " + why,
-                            "Correct the peer URL, or start its host; the member need not run")));
+                            "Correct the peer URL, or start its host; the member need not run. Before its container starts:"
+                                    + " --skip-peer-probe")));
         });
         return found;
     }

@@ -219,6 +219,13 @@ class ClusterFlags extends Output {
                         + " configured. Needed to add another learner since 3.6.")
         private @Nullable Integer maxLearners;
 
+        @Option(
+                names = "--skip-peer-probe",
+                description =
+                        "Add a member although the host of its peer URL is not reachable yet, as before its container"
+                                + " starts.")
+        boolean isPeerProbeSkipped;
+
         @Mixin
         TakeOver takeOver;
 
