@@ -62,7 +62,8 @@ final class ReleaseIT {
                 copy(ROOT.relativize(file));
             }
         }
-        for (String file : List.of(".gitignore", "docs/library.md", "deploy/dist/release")) {
+        for (String file :
+                List.of(".gitignore", "README.md", "docs/install.md", "docs/library.md", "deploy/dist/release")) {
             copy(Path.of(file));
         }
         Files.writeString(
@@ -87,6 +88,12 @@ final class ReleaseIT {
         assertThat(git("show", "v0.1.0:CHANGELOG.md"))
                 .containsPattern("## Unreleased\n\n## 0\\.1\\.0, 20\\d\\d-\\d\\d-\\d\\d\n\n### Added\n\n- A thing\\.");
         assertThat(git("show", "v0.1.0:docs/library.md")).contains("the version `0.1.0`");
+        for (String page : List.of("README.md", "docs/install.md", "docs/library.md")) {
+            assertThat(git("show", "v0.1.0:" + page))
+                    .contains("The latest release is 0.1.0.")
+                    .doesNotContain("No release", "not released");
+            assertThat(git("show", "HEAD:" + page)).contains("The latest release is 0.1.0.");
+        }
         assertThat(git("grep", "--fixed-strings", "SNAPSHOT", "v0.1.0", "--", "*pom.xml"))
                 .isEmpty();
         assertThat(git("grep", "--fixed-strings", "<version>0.2.0-SNAPSHOT</version>", "HEAD", "--", "*pom.xml")

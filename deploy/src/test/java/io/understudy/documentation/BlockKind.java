@@ -20,7 +20,7 @@ enum BlockKind {
      * table.
      */
     private static final Pattern PROGRAM = Pattern.compile(
-            "(?:(?:deploy/|bin/)?understudy|etcdctl|curl|mvn|java|grep|docker|kubectl|tar|sudo|mkdir|\\./self-check"
+            "(?:(?:deploy/|bin/)?understudy|etcdctl|curl|mvn|java|grep|docker|gpg|kubectl|sha256sum|tar|sudo|mkdir|\\./self-check"
                     + "|kafka-console-consumer\\.sh|GET) \\S.*|\\./self-check",
             Pattern.DOTALL);
 

@@ -55,6 +55,7 @@ record Keeping(String document, String beginning, List<String> by) {
             docs/install.md | docker build | local-images "docker build"
             docs/install.md | docker compose exec | self-check "supervise status"; TurnIT "pause"; unchecked: needs an engine and the images of others
             docs/install.md | docker run | container "--cap-drop ALL"
+            docs/install.md | gpg --verify | ReleaseIT "sha256sum"; ReleaseIT "SHA256SUMS.asc"
             docs/install.md | helm upgrade | HelmChartIT "theInstallationPageIsRendered"; unchecked: what is rendered is checked, but applied to no cluster
             docs/install.md | image: {repository: registry.example | yaml; HelmChartIT "theInstallationPageIsRendered"
             docs/install.md | kubectl kustomize | KubernetesManifestsTest "kubectl"; unchecked: what is rendered is checked, but applied to no cluster
@@ -66,6 +67,7 @@ record Keeping(String document, String beginning, List<String> by) {
             docs/install.md | resources: [../supervised] | KubernetesManifestsTest "theOverlayWithSupervisorsThatTheReadmeShowsIsRendered"
             docs/install.md | sudo apt install | packages "dpkg --install"
             docs/install.md | sudo systemctl | InstallIT "systemd-analyze"; systemd "systemctl start understudy-supervisor"
+            docs/install.md | sudo understudy-VERSION/install.sh | InstallIT "install.sh"
             docs/install.md | tar xf | InstallIT "install.sh"
 
             docs/internals/mirror.md | feed ──► pipeline | unchecked: a drawing
