@@ -105,6 +105,7 @@ final class KubernetesManifestsTest {
                 "overlays/small",
                 "overlays/production",
                 "overlays/supervised",
+                "overlays/prometheus-operator",
                 "components/learner",
                 "components/service-monitor",
                 "components/supervisor"
@@ -133,6 +134,17 @@ final class KubernetesManifestsTest {
                                     + scaled.path("name").asText()))
                     .as("%s scales what there is", manifest)
                     .isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"overlays/small", "overlays/production", "overlays/supervised"})
+    void aPlainClusterHasAllThatAnOverlayNeeds(String overlay) throws Exception {
+        for (Manifest manifest : Manifest.of(rendered(overlay))) {
+            assertThat(manifest.tree().path("apiVersion").asText()).isIn(Manifest.PLAIN);
+            assertThat(manifest.tree().at("/spec/metrics").findValuesAsText("type"))
+                    .as("%s needs no metrics of an adapter", manifest)
+                    .doesNotContain("Pods");
         }
     }
 

@@ -41,6 +41,9 @@ record Manifest(JsonNode tree) {
             Map.entry("networking.k8s.io/v1/NetworkPolicy", NetworkPolicy.class),
             Map.entry("policy/v1/PodDisruptionBudget", PodDisruptionBudget.class));
 
+    /** The versions of a cluster without custom resources. */
+    static final List<String> PLAIN = List.of("v1", "apps/v1", "policy/v1", "networking.k8s.io/v1", "autoscaling/v2");
+
     /** By default the models keep unknown fields. */
     private static final JsonMapper STRICT = JsonMapper.builder()
             .annotationIntrospector(new JacksonAnnotationIntrospector() {
