@@ -59,6 +59,7 @@ record Keeping(String document, String beginning, List<String> by) {
             docs/install.md | helm upgrade | HelmChartIT "theInstallationPageIsRendered"; unchecked: what is rendered is checked, but applied to no cluster
             docs/install.md | image: {repository: registry.example | yaml; HelmChartIT "theInstallationPageIsRendered"
             docs/install.md | kubectl kustomize | KubernetesManifestsTest "kubectl"; unchecked: what is rendered is checked, but applied to no cluster
+            docs/install.md | kubectl -n understudy exec | HelmChartIT "ipAddresses"; unchecked: applied to no cluster
             docs/install.md | listen: 0.0.0.0:2379 | gateway
             docs/install.md | mkdir | self-check "read_at gateway"; unchecked: needs an engine and the images of others
             docs/install.md | mvn -B -Prelease package | maven; packages "-Prelease"

@@ -140,9 +140,12 @@ final class HelmChartIT {
         ((ObjectNode) values.at("/gateway/config")).set("source", gateway.path("source"));
         ((ObjectNode) values.at("/mirror/config")).set("mirrors", mirror.path("mirrors"));
         Map<String, Manifest> chart = byName(rendered(YAML.writeValueAsString(values)));
-        Map<String, Manifest> overlay = byName(Manifest.of(
-                succeeded(run(60, "kubectl", "kustomize", OVERLAY.resolveSibling("prometheus-operator").toString()))
-                        .output()));
+        Map<String, Manifest> overlay = byName(Manifest.of(succeeded(run(
+                        60,
+                        "kubectl",
+                        "kustomize",
+                        OVERLAY.resolveSibling("prometheus-operator").toString()))
+                .output()));
         for (String name : List.of(
                 "Deployment/understudy-gateway",
                 "StatefulSet/understudy-mirror",
@@ -176,7 +179,9 @@ final class HelmChartIT {
                 .contains("understudy-gateway", "reads.example");
         assertThat(all.get("Certificate/understudy-supervisor").tree().at("/spec/dnsNames"))
                 .extracting(JsonNode::asText)
-                .contains("understudy-supervisor-1.understudy-supervisor");
+                .contains("understudy-supervisor-1.understudy-supervisor", "localhost");
+        assertThat(all.get("Certificate/understudy-supervisor").tree().at("/spec/ipAddresses/0").asText())
+                .isEqualTo("127.0.0.1");
     }
 
     @Test
