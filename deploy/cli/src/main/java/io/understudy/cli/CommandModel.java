@@ -56,6 +56,7 @@ final class CommandModel implements IModelTransformer {
             understudy cluster replace: understudy cluster replace m3 --with m4 --peer-urls http://10.0.0.4:2380 --endpoints http://10.0.0.1:2379
             understudy cluster scale: understudy cluster scale 5 --config conf/cluster.yaml
             understudy cluster roll: understudy cluster roll --config conf/cluster.yaml --to-version 3.5.30
+            understudy cluster downgrade: understudy cluster downgrade --config conf/cluster.yaml --to-version 3.6.16
             understudy cluster move-leader: understudy cluster move-leader m2 --endpoints http://10.0.0.1:2379
             understudy cluster update-peer-urls: understudy cluster update-peer-urls m2 --peer-urls http://10.0.1.2:2380 --config conf/cluster.yaml
             understudy cluster update-client-urls: understudy cluster update-client-urls m2 --client-urls http://10.0.1.2:2379 --config conf/cluster.yaml
