@@ -56,7 +56,7 @@ if $remove; then
     rm -f "$units/$unit.service"
   done
   ! runs_here || systemctl daemon-reload
-  rm -f "$destdir/etc/sysusers.d/understudy.conf"
+  rm -f "$destdir/etc/sysusers.d/understudy.conf" "$destdir/etc/tmpfiles.d/understudy.conf"
   find "$destdir/usr/local" -type l -lname "$target/*" -exec rm {} + 2>/dev/null || true
   rm -f "$destdir$target"
   # Skip directories of other software with a similar name.
@@ -86,13 +86,14 @@ for page in "$home"/man/*.1; do
   [ ! -e "$page" ] || link "$target/man/$(basename "$page")" "$destdir/usr/local/share/man/man1/$(basename "$page")"
 done
 
-mkdir -p "$units" "$destdir/etc/sysusers.d" "$destdir/etc/understudy"
+mkdir -p "$units" "$destdir/etc/sysusers.d" "$destdir/etc/tmpfiles.d" "$destdir/etc/understudy"
 for unit in "$home"/systemd/understudy-*.service; do
   sed "s|/opt/understudy/|$target/|g" "$unit" >"$units/.new"
   chmod 644 "$units/.new"
   mv -f "$units/.new" "$units/$(basename "$unit")"
 done
 install -m 644 "$home/systemd/sysusers.conf" "$destdir/etc/sysusers.d/understudy.conf"
+install -m 644 "$home/systemd/tmpfiles.conf" "$destdir/etc/tmpfiles.d/understudy.conf"
 for sample in "$home"/conf/*.yaml; do
   [ -e "$destdir/etc/understudy/$(basename "$sample")" ] || install -m 644 "$sample" "$destdir/etc/understudy/"
 done
@@ -103,6 +104,7 @@ done
 echo "$target -> $name"
 if runs_here; then
   systemd-sysusers
+  systemd-tmpfiles --create understudy.conf
   systemctl daemon-reload
   echo "Restart the running units to use this version, for example: systemctl restart understudy-gateway"
 fi

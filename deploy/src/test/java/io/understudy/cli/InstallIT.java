@@ -135,6 +135,17 @@ final class InstallIT {
                 .contains("\nKillMode=process\n");
     }
 
+    /** A path that is missing when the supervisor's unit starts stays read-only for it. */
+    @Test
+    void theDirectoryOfMembersIsMadeForTheirUser() throws Exception {
+        install(HOME, root);
+        assertThat(root.resolve("etc/sysusers.d/understudy.conf")).content().contains("\nu etcd ");
+        assertThat(root.resolve("etc/tmpfiles.d/understudy.conf")).content().contains("\nd /var/lib/etcd 0700 etcd etcd\n");
+        assertThat(HOME.resolve("systemd/understudy-supervisor.service"))
+                .content()
+                .contains(" -/var/lib/etcd\n", "cluster.yaml $SUPERVISE_FLAGS\n");
+    }
+
     @Test
     void systemdFindsNothingWrongWithTheUnits() throws Exception {
         assumeSystemd();

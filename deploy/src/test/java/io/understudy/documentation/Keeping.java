@@ -84,6 +84,8 @@ record Keeping(String document, String beginning, List<String> by) {
             docs/operate/cluster.md | $ understudy cluster snapshot save | ClusterAuthIT ""snapshot", "save""; SnapshotIT "restore.restore("; SnapshotIT ""snapshot", "verify""
             docs/operate/cluster.md | $ understudy cluster status --config | ClusterStatusIT "3 healthy, 2 needed"
             docs/operate/cluster.md | $ understudy cluster supervise status | SupervisorIT "standby-failover"
+            docs/operate/cluster.md | sudo install | systemd "systemd/etcd.service"
+            docs/operate/cluster.md | sudo systemctl enable | InstallIT "systemd-analyze"
             docs/operate/cluster.md | cluster:;endpoints: [http | yaml
             docs/operate/cluster.md | cluster:;endpoints: https | yaml; ClusterCreateIT "--peer-client-cert-auth=true"
 
