@@ -184,6 +184,21 @@ final class HelmChartIT {
                 .isEqualTo("127.0.0.1");
     }
 
+    /** Kubernetes rejects an object that Helm 4 applies with the same name twice. */
+    @Test
+    void aVariableReplacesTheDefault() throws Exception {
+        Map<String, Manifest> all = byName(rendered(ALL.replace(
+                "supervisor:\n",
+                "supervisor:\n  flags: [--max-learners=2]\n"
+                        + "  env: [{name: UNDERSTUDY_JAVA_OPTS, value: -Xmx1g}, {name: OTHER, value: x}]\n")));
+        JsonNode supervisor =
+                all.get("StatefulSet/understudy-supervisor").tree().at("/spec/template/spec/containers/0");
+        assertThat(supervisor.path("env").findValuesAsText("name"))
+                .containsExactlyInAnyOrder("UNDERSTUDY_JAVA_OPTS", "OTHER");
+        assertThat(supervisor.path("env").findValuesAsText("value")).containsExactlyInAnyOrder("-Xmx1g", "x");
+        assertThat(supervisor.path("args").toString()).endsWith("\"--max-learners=2\"]");
+    }
+
     @Test
     void eachAlertHasTheAddressOfItsRunbook() throws Exception {
         Manifest rules = byName(rendered("prometheusRule: {enabled: true, docs: \"https://docs.example/\"}\n"))
