@@ -135,7 +135,7 @@ final class HelmChartIT {
                 tls: {enabled: true}
                 gateway: {users: gateway-users, autoscaling: {enabled: true}, config: {}}
                 mirror: {enabled: true, users: mirror-users, config: {}}
-                serviceMonitor: {enabled: true}
+                serviceMonitor: {enabled: true, labels: {release: p}}
                 """);
         ((ObjectNode) values.at("/gateway/config")).set("source", gateway.path("source"));
         ((ObjectNode) values.at("/mirror/config")).set("mirrors", mirror.path("mirrors"));
@@ -158,6 +158,11 @@ final class HelmChartIT {
                 "ServiceMonitor/understudy-mirror")) {
             assertThat(specification(chart.get(name))).as(name).isEqualTo(specification(overlay.get(name)));
         }
+        assertThat(chart.get("ServiceMonitor/understudy-mirror")
+                        .tree()
+                        .at("/metadata/labels/release")
+                        .asText())
+                .isEqualTo("p");
         assertThat(YAML.readTree(configuration(chart, "gateway", "gateway.yaml").toFile()))
                 .isEqualTo(gateway);
         assertThat(YAML.readTree(configuration(chart, "mirror", "mirror.yaml").toFile()))
@@ -201,9 +206,11 @@ final class HelmChartIT {
 
     @Test
     void eachAlertHasTheAddressOfItsRunbook() throws Exception {
-        Manifest rules = byName(rendered("prometheusRule: {enabled: true, docs: \"https://docs.example/\"}\n"))
+        Manifest rules = byName(rendered(
+                        "prometheusRule: {enabled: true, labels: {release: p}, docs: \"https://docs.example/\"}\n"))
                 .get("PrometheusRule/understudy");
         rules.read();
+        assertThat(rules.tree().at("/metadata/labels/release").asText()).isEqualTo("p");
         List<JsonNode> alerts = rules.tree().findParents("alert");
         assertThat(alerts).hasSizeGreaterThan(20).allSatisfy(alert -> assertThat(
                         alert.at("/annotations/runbook_url").asText())
