@@ -7,6 +7,27 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end }}
 
+{{/* Changes a network policy by the values. Argument: root, policy. */}}
+{{- define "understudy.policy" -}}
+{{- $values := .root.Values.networkPolicy }}
+{{- range $rule := .policy.spec.ingress }}
+{{- range $from := $rule.from }}
+{{- $selected := dig "namespaceSelector" "matchLabels" dict $from }}
+{{- if hasKey $selected "kubernetes.io/metadata.name" }}
+{{- $_ := set $selected "kubernetes.io/metadata.name" $values.monitoringNamespace }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- if and $values.egressPorts (has .policy.metadata.name (list "gateway" "mirror" "supervisor")) }}
+{{- $ports := list }}
+{{- range $values.egressPorts }}
+{{- $ports = append $ports (dict "port" (int .)) }}
+{{- end }}
+{{- $_ := set .policy.spec "egress" (append .policy.spec.egress (dict "ports" $ports)) }}
+{{- end }}
+{{- $_ := set .policy.metadata "name" (printf "understudy-%s" .policy.metadata.name) }}
+{{- end }}
+
 {{/* URLs of the pods of a StatefulSet: a common Service would hide which pod responds. Argument: root, name, port. */}}
 {{- define "understudy.pods" -}}
 {{- $scheme := ternary "https" "http" .root.Values.tls.enabled }}

@@ -218,6 +218,25 @@ final class HelmChartIT {
     }
 
     @Test
+    void networkPoliciesPermitWhatTheValuesList() throws Exception {
+        Map<String, Manifest> all = byName(rendered(ALL.replace(
+                "networkPolicy: {enabled: true}",
+                "networkPolicy: {enabled: true, egressPorts: [4317, 443], monitoringNamespace: prom}")));
+        for (String name : List.of("gateway", "mirror", "supervisor")) {
+            JsonNode spec = all.get("NetworkPolicy/understudy-" + name).tree().path("spec");
+            assertThat(spec.path("egress").findValuesAsText("port")).as(name).contains("2379", "4317", "443");
+            assertThat(spec.path("ingress").findValuesAsText("kubernetes.io/metadata.name"))
+                    .as(name)
+                    .containsExactly("prom");
+        }
+        assertThat(all.get("NetworkPolicy/understudy-gateway-supervisor")
+                        .tree()
+                        .at("/spec/egress")
+                        .findValuesAsText("port"))
+                .containsExactly("status");
+    }
+
+    @Test
     void unknownAndMissingValuesAreRefused() throws Exception {
         assertThat(helm("template", "x", CHART, "--set", "gateway.replica=3").output())
                 .contains("replica", "not allowed");
