@@ -3,14 +3,19 @@ package io.understudy.kafka;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.CommonClientConfigs;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.DescribeClusterOptions;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.acl.AclOperation;
 import org.apache.kafka.common.config.SslConfigs;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
@@ -93,6 +98,23 @@ public final class KafkaClients {
 
     public Admin admin() {
         return Admin.create(common(KafkaClient.ADMIN, settings.admin()));
+    }
+
+    /** Returns why no broker responds; empty if one does. */
+    public Optional<String> unreachable(Duration timeout) {
+        try (Admin admin = admin()) {
+            var unused = admin.describeCluster(
+                            new DescribeClusterOptions().timeoutMs(Math.toIntExact(timeout.toMillis())))
+                    .nodes()
+                    .get();
+            return Optional.empty();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return Optional.of("interrupted");
+        } catch (ExecutionException | KafkaException e) {
+            Throwable cause = e instanceof ExecutionException && e.getCause() != null ? e.getCause() : e;
+            return Optional.of(KafkaErrors.text(cause, settings, AclOperation.DESCRIBE));
+        }
     }
 
     private static long lingerMillis(Map<String, Object> producer) {

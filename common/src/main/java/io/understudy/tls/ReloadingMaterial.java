@@ -161,14 +161,8 @@ final class ReloadingMaterial implements AutoCloseable {
     }
 
     private TlsMaterial read(@Nullable TlsFiles files) {
-        if (nameless && files != null && files.certificate() != null) {
-            String common = CommonName.of(Pem.certificates(files.certificate()).get(0));
-            if (common == null || !common.isEmpty()) {
-                throw new TlsFileException(
-                        files.certificate(),
-                        "its common name is " + (common == null ? "not text" : "'" + common + "'")
-                                + ", which etcd would use as the user name; use a certificate without a common name");
-            }
+        if (nameless && files != null) {
+            files.requireNameless();
         }
         return TlsMaterial.read(files, alias());
     }

@@ -67,6 +67,24 @@ public record TlsFiles(
         var unused = TlsMaterial.read(this, "check");
     }
 
+    /**
+     * Reads the files; etcd must map the certificate to no user.
+     *
+     * @throws TlsFileException also if it has a common name
+     */
+    public void requireNameless() {
+        if (certificate != null) {
+            String common = CommonName.of(Pem.certificates(certificate).get(0));
+            if (common == null || !common.isEmpty()) {
+                throw new TlsFileException(
+                        certificate,
+                        "its common name is " + (common == null ? "not text" : "'" + common + "'")
+                                + ", which etcd would use as the user name; use a certificate without a common name");
+            }
+        }
+        requireReadable();
+    }
+
     List<Path> all() {
         return Stream.of(trusted, certificate, key).filter(Objects::nonNull).toList();
     }

@@ -147,7 +147,7 @@ final class ImportRulesTest {
             .seed               .mirror.takeover .mirror.scope .vocabulary .etcd .local com.google.protobuf
             .seed               io.etcd.jetcd.api io.grpc io.micrometer
             .cli                .cluster .lab .gateway .mirror .config .report .vocabulary .local.binary .local.process
-            .cli                .metrics .reference .seed .pki .tls .etcd .feed.etcd io.micrometer com.fasterxml.jackson me.tongfei.progressbar picocli
+            .cli                .metrics .reference .seed .pki .tls .etcd .kafka .feed.etcd io.micrometer com.fasterxml.jackson me.tongfei.progressbar picocli
             """);
 
     private static final JavaClasses PRODUCTION = CompiledClasses.ofProduction();

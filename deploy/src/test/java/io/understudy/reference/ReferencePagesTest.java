@@ -65,7 +65,8 @@ final class ReferencePagesTest {
                 Results go to standard output. Progress, notes, warnings and errors go to standard error; an error is one line,
                 and an invalid configuration has one more for each problem. With `--output json`, standard output has exactly one
                 document: the result, or without a result an object with `error`, the text, and `status`, the exit status.
-                `config check` prints an object for each file, with `file`, `line`, `key` and `message` of each problem.
+                `config check` prints an object for each file, with `file`, `line`, `key` and `message` of each problem,
+                and with `notes`, which name what could not be verified.
 
                 Durations are written as in a configuration: `200ms`, `5s`, `1h30m`, `30d`.
                 """);

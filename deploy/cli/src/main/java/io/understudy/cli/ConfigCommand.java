@@ -1,16 +1,9 @@
 package io.understudy.cli;
 
 import com.fasterxml.jackson.databind.node.NullNode;
-import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.config.Problem;
 import io.understudy.config.SettingsText;
 import io.understudy.config.Unreadable;
-import io.understudy.etcd.ClusterView;
-import io.understudy.etcd.EtcdCluster;
-import io.understudy.gateway.GatewaySettings;
-import io.understudy.gateway.SourceSettings;
-import io.understudy.mirror.settings.MirrorSettings;
-import io.understudy.mirror.takeover.TakeOver;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -20,7 +13,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -37,14 +29,14 @@ import picocli.CommandLine.Parameters;
 final class ConfigCommand {
 
     private static final Pattern LINE = Pattern.compile(":(\\d+):\\d+");
-    private static final Duration POLL = Duration.ofMillis(20);
 
     @Command(
             name = "check",
             description = {
                 "Validate configuration files and list all problems.",
-                "Applies UNDERSTUDY_... variables as the process does. Starts nothing; opens connections only with"
-                        + " --connect."
+                "Applies UNDERSTUDY_... variables, reads the TLS files and binds the listen addresses, as the process does."
+                        + " Starts nothing; opens connections only with --connect.",
+                "Run it on the host of the process. Notes on standard error name what cannot be verified."
             },
             exitCodeList = {
                 "0:all files are valid",
@@ -67,9 +59,9 @@ final class ConfigCommand {
             @Option(
                             names = "--connect",
                             description =
-                                    "Of mirrors between etcd clusters, also check both clusters: primary record, and permissions of"
-                                            + " the mirror's user; those of other users only if it may read them. Of gateways, check that the source's endpoints respond and name a"
-                                            + " voting member.")
+                                    "Connect to all clusters. Of mirrors between etcd clusters, also check the primary record, and permissions of"
+                                            + " the mirror's user; those of other users only if it may read them. Of sources, check that the endpoints name a"
+                                            + " voting member. Of Kafka, only that a broker responds.")
                     boolean connect,
             @Option(
                             names = "--timeout",
@@ -98,6 +90,7 @@ final class ConfigCommand {
             String kindName = "unknown";
             String unread = Flags.unreadable(file);
             List<Problem> problems = List.of();
+            List<String> notes = List.of();
             if (unread == null) {
                 Path readable = readable(file);
                 try {
@@ -105,7 +98,10 @@ final class ConfigCommand {
                     if (unread == null) {
                         ConfigKind checked = kind == null ? ConfigKind.of(readable) : kind;
                         kindName = checked.toString();
-                        problems = problems(file, readable, checked, connect ? timeout : null);
+                        StartChecks start = new StartChecks(readable);
+                        problems = problems(
+                                file, readable, checked, start, connect ? new ConnectionChecks(timeout) : null);
+                        notes = start.notes();
                     }
                 } finally {
                     if (!readable.equals(file)) {
@@ -119,12 +115,15 @@ final class ConfigCommand {
             }
             isValid &= problems.isEmpty();
             results.add(Output.cells(
-                    "file", file.toString(),
-                    "kind", kindName,
+                    "file",
+                    file.toString(),
+                    "kind",
+                    kindName,
                     "problems",
-                            problems.stream()
-                                    .map(problem -> fields(file, problem))
-                                    .toList()));
+                    problems.stream().map(problem -> fields(file, problem)).toList(),
+                    "notes",
+                    notes));
+            notes.forEach(note -> output.note("note: " + file + ": " + note));
             if (!output.isJson()) {
                 output.lines(
                         problems.isEmpty()
@@ -170,24 +169,18 @@ final class ConfigCommand {
         return copy;
     }
 
-    /** @param timeout null not to connect */
-    private static List<Problem> problems(Path file, Path readable, ConfigKind kind, @Nullable Duration timeout)
+    private static List<Problem> problems(
+            Path file, Path readable, ConfigKind kind, StartChecks start, @Nullable ConnectionChecks connections)
             throws IOException {
-        List<Problem> problems = kind.problems(readable, System.getenv());
+        List<Problem> problems = kind.problems(readable, start, connections);
         if (!problems.isEmpty() && isEmpty(readable)) {
             return List.of(new Problem(file.toString(), "", "is empty"));
         }
-        List<String> found = List.of();
-        if (problems.isEmpty() && timeout != null) {
-            found = switch (kind) {
-                case GATEWAY -> sourceProblems(readable, timeout);
-                case MIRROR -> clusterProblems(readable, timeout);
-                case CLUSTER -> List.of("--connect requires a configuration of a gateway or mirrors");
-            };
-        }
         return Stream.concat(
                         problems.stream().map(problem -> at(file, readable, problem)),
-                        found.stream().map(problem -> new Problem(file.toString(), "", Failures.inWords(problem))))
+                        Stream.ofNullable(connections)
+                                .flatMap(each -> each.problems().stream())
+                                .map(problem -> new Problem(file.toString(), "", Failures.inWords(problem))))
                 .toList();
     }
 
@@ -204,43 +197,6 @@ final class ConfigCommand {
     private static boolean isEmpty(Path readable) throws IOException {
         try (Stream<String> lines = Files.lines(readable)) {
             return lines.allMatch(line -> line.isBlank() || line.startsWith("#") || line.equals("---"));
-        }
-    }
-
-    private static List<String> clusterProblems(Path readable, Duration timeout) {
-        List<String> problems = new ArrayList<>();
-        for (MirrorSettings.Mirror mirror : MirrorFlags.load(readable, Map.of()).mirrors()) {
-            if (mirror.reversed().isPresent()) {
-                try (TakeOver clusters = new TakeOver(mirror, null, null, timeout)) {
-                    problems.addAll(clusters.problems());
-                }
-            }
-        }
-        return problems;
-    }
-
-    private static List<String> sourceProblems(Path readable, Duration timeout) {
-        if (!(GatewaySettings.load(readable, System.getenv(), Map.of()).source() instanceof SourceSettings.Etcd etcd)) {
-            return List.of();
-        }
-        long began = System.nanoTime();
-        try (EtcdCluster source = EtcdCluster.connect(etcd.cluster(), new SimpleMeterRegistry())) {
-            boolean known = false;
-            boolean late = false;
-            while (!known && !late) {
-                LockSupport.parkNanos(POLL.toNanos());
-                late = System.nanoTime() - began > timeout.toNanos();
-                ClusterView view = source.view();
-                known = !view.members().isEmpty() && view.unidentified().isEmpty();
-                String outage = source.unreachable();
-                if (outage != null) {
-                    return List.of(outage);
-                }
-            }
-            return source.view().members().isEmpty()
-                    ? List.of("source.endpoints: no response within " + timeout.toMillis() + " ms from "
-                            + etcd.cluster().endpoints())
-                    : source.watchProblem().stream().toList();
         }
     }
 
