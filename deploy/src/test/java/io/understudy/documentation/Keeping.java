@@ -66,6 +66,7 @@ record Keeping(String document, String beginning, List<String> by) {
             docs/install.md | mvn -B package | maven
             docs/install.md | resources: [../production] | yaml; KubernetesManifestsTest "theOverlayThatTheReadmeShowsIsRendered"
             docs/install.md | resources: [../supervised] | KubernetesManifestsTest "theOverlayWithSupervisorsThatTheReadmeShowsIsRendered"
+            docs/install.md | sudo -u understudy | ConfigCheckTest "filesAndAddressesAreThoseOfTheStart_allAtOnce"
             docs/install.md | sudo apt install | packages "dpkg --install"
             docs/install.md | sudo systemctl | InstallIT "systemd-analyze"; systemd "systemctl start understudy-supervisor"
             docs/install.md | sudo understudy-VERSION/install.sh | InstallIT "install.sh"
@@ -126,6 +127,7 @@ record Keeping(String document, String beginning, List<String> by) {
             docs/operate/security.md | etcdctl user add mirror | SecuredCluster ""grant-role", MIRROR, MIRROR"
             docs/operate/security.md | etcdctl user add supervisor | ClusterAuthIT ""user", "grant-role", role, "root""
             docs/operate/security.md | kafka-acls.sh | KafkaPrivilegesIT "AclCommand"
+            docs/operate/security.md | sudo install | PkiCommandTest "serversAndClientsKnowEachOtherByTheAuthority"
             docs/operate/security.md | tls: | gateway
 
             docs/operate/upgrade.md | $ understudy cluster roll --to-version | upgrade "roll --to-version"
