@@ -40,7 +40,7 @@ final class DocumentedCommandsTest {
                     "--etcd-prefix",
                     "--watch-progress-notify-interval"),
             "docker",
-            Set.of("--build-arg", "--profile", "--volumes"),
+            Set.of("--build-arg", "--health-cmd", "--profile", "--volumes"),
             "install.sh",
             Set.of("--prefix", "--destdir", "--remove"));
 
