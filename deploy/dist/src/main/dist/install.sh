@@ -47,6 +47,11 @@ link() { # target, link; replaces the link atomically
   mv -fT "$2.new" "$2"
 }
 
+if [ -d "$destdir$target" ] && [ ! -L "$destdir$target" ]; then
+  echo "install.sh: $destdir$target is no link of install.sh; remove the package first: apt remove understudy, or dnf remove understudy" >&2
+  exit 1
+fi
+
 runs_here() { [ -z "$destdir" ] && [ -d /run/systemd/system ]; }
 
 if $remove; then

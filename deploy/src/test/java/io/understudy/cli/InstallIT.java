@@ -103,6 +103,24 @@ final class InstallIT {
     }
 
     @Test
+    void aPackageIsNotReplaced() throws Exception {
+        Files.createDirectories(root.resolve("opt/understudy"));
+        for (String remove : List.of("", "--remove")) {
+            Process process = new ProcessBuilder(
+                            "sh", "-c", "\"$0\" --destdir \"$1\" " + remove, HOME + "/install.sh", root + "")
+                    .redirectErrorStream(true)
+                    .start();
+            String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertThat(process.waitFor()).isEqualTo(1);
+            assertThat(output).contains("remove the package first");
+        }
+        try (Stream<Path> left = Files.list(root.resolve("opt"))) {
+            assertThat(left).hasSize(1);
+        }
+        assertThat(root.resolve("usr")).doesNotExist();
+    }
+
+    @Test
     void whatOthersHaveCalledSoStays() throws Exception {
         install(version("understudy-0.0.1"), root);
         Path backups = Files.createDirectories(root.resolve("opt/understudy-backups/bin"));
@@ -140,7 +158,9 @@ final class InstallIT {
     void theDirectoryOfMembersIsMadeForTheirUser() throws Exception {
         install(HOME, root);
         assertThat(root.resolve("etc/sysusers.d/understudy.conf")).content().contains("\nu etcd ");
-        assertThat(root.resolve("etc/tmpfiles.d/understudy.conf")).content().contains("\nd /var/lib/etcd 0700 etcd etcd\n");
+        assertThat(root.resolve("etc/tmpfiles.d/understudy.conf"))
+                .content()
+                .contains("\nd /var/lib/etcd 0700 etcd etcd\n");
         assertThat(HOME.resolve("systemd/understudy-supervisor.service"))
                 .content()
                 .contains(" -/var/lib/etcd\n", "cluster.yaml $SUPERVISE_FLAGS\n");

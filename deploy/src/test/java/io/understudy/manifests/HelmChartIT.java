@@ -181,11 +181,14 @@ final class HelmChartIT {
         }
         assertThat(all.get("Certificate/understudy-gateway").tree().at("/spec/dnsNames"))
                 .extracting(JsonNode::asText)
-                .contains("understudy-gateway", "reads.example");
+                .contains("understudy-gateway", "understudy-gateway.default.svc.cluster.local", "reads.example");
         assertThat(all.get("Certificate/understudy-supervisor").tree().at("/spec/dnsNames"))
                 .extracting(JsonNode::asText)
                 .contains("understudy-supervisor-1.understudy-supervisor", "localhost");
-        assertThat(all.get("Certificate/understudy-supervisor").tree().at("/spec/ipAddresses/0").asText())
+        assertThat(all.get("Certificate/understudy-supervisor")
+                        .tree()
+                        .at("/spec/ipAddresses/0")
+                        .asText())
                 .isEqualTo("127.0.0.1");
     }
 
