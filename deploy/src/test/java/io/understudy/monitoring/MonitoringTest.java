@@ -21,7 +21,7 @@ final class MonitoringTest {
 
     private static final Pattern GROUPING = Pattern.compile("(?:by|on) \\(([^)]*)\\)");
     private static final Pattern OF_THE_JVM = Pattern.compile("\\b(?:jvm|process|system)_\\w+");
-    private static final Set<String> OF_PROMETHEUS = Set.of("job", "instance");
+    private static final Set<String> OF_PROMETHEUS = Set.of("namespace", "job", "instance");
 
     @TempDir
     private Path folder;
