@@ -85,6 +85,16 @@ final class DistributionIT {
     }
 
     /** Neither needs its clusters to be there. */
+    @Test
+    void alertsHaveTheAddressesOfTheirRunbooks() throws Exception {
+        for (String copy : List.of("monitoring/alerts.yaml", "helm/understudy/manifests/alerts.yaml")) {
+            assertThat(Files.readString(HOME.resolve(copy)))
+                    .containsPattern("runbook_url: https://\\S+/blob/v\\d\\S+/docs/operate/runbooks.md#understudy")
+                    .doesNotContain("${")
+                    .contains("{{ $labels.instance }}");
+        }
+    }
+
     @ParameterizedTest
     @CsvSource({"gateway, listen rest.listen, listening", "mirror, status.listen, started"})
     void aProcessClosesOnSigtermAndExitsWithStatusZero(String command, String addresses, String sign) throws Exception {

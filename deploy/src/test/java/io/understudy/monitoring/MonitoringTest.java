@@ -38,7 +38,7 @@ final class MonitoringTest {
         assertThat(Expressions.ofAlerts().keySet()).hasSizeGreaterThan(20).isEqualTo(sections);
         assertThat(alerts.split("- alert: ", -1)).hasSize(sections.size() + 1);
         assertThat(sections).allSatisfy(name -> assertThat(alerts)
-                .contains("runbook: docs/operate/runbooks.md#" + name.toLowerCase(Locale.ROOT) + "\n"));
+                .contains("/docs/operate/runbooks.md#" + name.toLowerCase(Locale.ROOT) + "\n"));
         for (String section : runbooks.split("\n### ", -1)) {
             if (sections.contains(section.lines().findFirst().orElse(""))) {
                 assertThat(section).contains("\n- **Look**: ", "\n- **Do**: ");

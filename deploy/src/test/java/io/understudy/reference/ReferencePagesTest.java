@@ -122,7 +122,7 @@ final class ReferencePagesTest {
                     text.append("| [%s](../%s) | %s | %s | %s | %s |\n"
                             .formatted(
                                     rule.path("alert").asText(),
-                                    rule.at("/annotations/runbook").asText().replaceFirst("^docs/", ""),
+                                    rule.at("/annotations/runbook_url").asText().replaceFirst("^.*/docs/", ""),
                                     rule.at("/labels/severity").asText(),
                                     rule.path("for").asText("0s"),
                                     code(rule.at("/annotations/summary").asText()),
