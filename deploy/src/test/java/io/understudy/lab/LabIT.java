@@ -181,13 +181,13 @@ final class LabIT {
                 lab.kill("mirror");
             }
             if (first == KEYS / 2) {
-                lab.kill("voter-1");
+                lab.kill("core-1");
             }
             etcdctl.transact(puts(first));
             etcdctl.transact(changes(first));
         }
         lab.awaitOutput("mirror (pid " + lab.pid("mirror") + ") was killed by SIGKILL; restarted");
-        lab.awaitOutput("voter-1 (pid " + lab.pid("voter-1") + ") was killed by SIGKILL; restarted");
+        lab.awaitOutput("core-1 (pid " + lab.pid("core-1") + ") was killed by SIGKILL; restarted");
     }
 
     private static List<String> puts(int first) {

@@ -61,6 +61,6 @@ final class RestartPolicyTest {
         policy.judge("mirror", SIGKILLED, NOW);
         policy.judge("mirror", SIGKILLED, NOW);
 
-        assertThat(policy.judge("voter-1", SIGKILLED, NOW)).isInstanceOf(Verdict.Restart.class);
+        assertThat(policy.judge("core-1", SIGKILLED, NOW)).isInstanceOf(Verdict.Restart.class);
     }
 }

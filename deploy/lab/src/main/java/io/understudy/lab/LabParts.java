@@ -77,10 +77,10 @@ final class LabParts {
         this.programs = new EtcdPrograms(progress);
         this.core = new CoreClusterPart(
                 List.of(
-                        coreSeat(1, "voter-1", LabPort.VOTER_1, LabPort.VOTER_1_PEER),
-                        coreSeat(2, "voter-2", LabPort.VOTER_2, LabPort.VOTER_2_PEER),
-                        coreSeat(3, "voter-3", LabPort.VOTER_3, LabPort.VOTER_3_PEER)),
-                coreSeat(4, "learner", LabPort.LEARNER, LabPort.LEARNER_PEER),
+                        coreSeat(1, LabPort.VOTER_1, LabPort.VOTER_1_PEER),
+                        coreSeat(2, LabPort.VOTER_2, LabPort.VOTER_2_PEER),
+                        coreSeat(3, LabPort.VOTER_3, LabPort.VOTER_3_PEER)),
+                coreSeat(4, LabPort.LEARNER, LabPort.LEARNER_PEER),
                 clusterSettings(network),
                 users == null ? null : users.ofCore(),
                 programs,
@@ -156,14 +156,12 @@ final class LabParts {
         return new LabParts(directory, network, withKafka, progress);
     }
 
-    private CoreClusterPart.Seat coreSeat(int number, String shown, LabPort client, LabPort peer) {
+    private CoreClusterPart.Seat coreSeat(int number, LabPort client, LabPort peer) {
         Path folder = Folders.create(directory.folder("core").resolve("core-" + number));
         MemberSpec member = new MemberSpec("core-" + number, List.of(network.url(peer)), List.of(network.url(client)));
-        return new CoreClusterPart.Seat(
-                shown,
-                MachineSettings.of(member, ProcessKind.LOCAL, folder.resolve("data"))
-                        .withLog(folder.resolve("etcd.log"))
-                        .withArguments(coreArguments()));
+        return new CoreClusterPart.Seat(MachineSettings.of(member, ProcessKind.LOCAL, folder.resolve("data"))
+                .withLog(folder.resolve("etcd.log"))
+                .withArguments(coreArguments()));
     }
 
     private List<String> coreArguments() {

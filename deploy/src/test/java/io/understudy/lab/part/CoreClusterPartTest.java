@@ -39,9 +39,7 @@ final class CoreClusterPartTest {
     }
 
     private CoreClusterPart.Seat seat(String name) {
-        return new CoreClusterPart.Seat(
-                name,
-                MachineSettings.of(
-                        new MemberSpec(name, List.of(URL), List.of(URL)), ProcessKind.LOCAL, folder.resolve(name)));
+        return new CoreClusterPart.Seat(MachineSettings.of(
+                new MemberSpec(name, List.of(URL), List.of(URL)), ProcessKind.LOCAL, folder.resolve(name)));
     }
 }

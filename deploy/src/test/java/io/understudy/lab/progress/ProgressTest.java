@@ -55,7 +55,7 @@ final class ProgressTest {
     void onATerminalThePartsAreDrawnAgainInPlace() {
         TerminalDisplay display = new TerminalDisplay(out, 40);
         try (Progress progress = new Progress(display, now::get)) {
-            progress.add("voter-1", "");
+            progress.add("core-1", "");
             progress.add("kafka", "");
             progress.change("kafka", Phase.STARTING, "x".repeat(60));
         }

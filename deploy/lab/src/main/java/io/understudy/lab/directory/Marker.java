@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.EnumMap;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Properties;
 import org.jspecify.annotations.Nullable;
@@ -71,7 +72,8 @@ final class Marker {
         Files.move(written, file, StandardCopyOption.ATOMIC_MOVE);
     }
 
+    /** Independent of names of parts, which may change between versions. */
     private static String key(LabPort port) {
-        return port.flag().substring("--".length());
+        return port.name().toLowerCase(Locale.ROOT).replace('_', '-') + "-port";
     }
 }

@@ -59,12 +59,12 @@ public final class CoreClusterPart implements Part {
     private volatile boolean hasBegun;
     private volatile List<Child> children = List.of();
 
-    /**
-     * A member of the lab.
-     *
-     * @param shown its name in the lab
-     */
-    public record Seat(String shown, MachineSettings machine) {
+    /** A member of the lab. */
+    public record Seat(MachineSettings machine) {
+
+        String name() {
+            return machine.name();
+        }
 
         MemberSpec member() {
             return machine.member();
@@ -94,7 +94,7 @@ public final class CoreClusterPart implements Part {
         this.control =
                 new LocalControl(new LocalProcesses(), () -> programs.found().etcd());
         this.machines = OwnMachines.local(seats().map(Seat::machine).toList(), control, InstantSource.system());
-        seats().forEach(seat -> progress.add(seat.shown(), ""));
+        seats().forEach(seat -> progress.add(seat.name(), ""));
     }
 
     private Stream<Seat> seats() {
@@ -114,7 +114,7 @@ public final class CoreClusterPart implements Part {
             throw new LabException("learner has data in " + learner.machine().dataDirectory()
                     + " but no voting member has data: it belongs to another cluster; start with --fresh");
         }
-        seats().forEach(seat -> progress.change(seat.shown(), Phase.STARTING, ""));
+        seats().forEach(seat -> progress.change(seat.name(), Phase.STARTING, ""));
         hasBegun = true;
         if (isNew) {
             machines.foundAll(voters.stream().map(Seat::member).toList(), NAME);
@@ -143,16 +143,16 @@ public final class CoreClusterPart implements Part {
             }
         }
         children = seats().map(this::child).toList();
-        progress.change(learner.shown(), Phase.READY, "");
+        progress.change(learner.name(), Phase.READY, "");
     }
 
     private void requireFree() {
         seats().forEach(seat -> Stream.concat(seat.member().clientUrls().stream(), seat.member().peerUrls().stream())
-                .forEach(url -> FreePorts.requireFree(url.getPort(), "member " + seat.shown())));
+                .forEach(url -> FreePorts.requireFree(url.getPort(), "member " + seat.name())));
     }
 
     private Child child(Seat seat) {
-        return new Child(seat.shown(), () -> process(seat), () -> machines.start(seat.member()));
+        return new Child(seat.name(), () -> process(seat), () -> machines.start(seat.member()));
     }
 
     private ServerProcess process(Seat seat) {
@@ -174,8 +174,8 @@ public final class CoreClusterPart implements Part {
             }
             for (String name : healthy(observer)) {
                 voters.stream()
-                        .filter(seat -> seat.member().name().equals(name) && ready.add(name))
-                        .forEach(seat -> progress.change(seat.shown(), Phase.READY, ""));
+                        .filter(seat -> seat.name().equals(name) && ready.add(name))
+                        .forEach(seat -> progress.change(seat.name(), Phase.READY, ""));
             }
             TimeUnit.MILLISECONDS.sleep(BETWEEN_MILLIS);
         }
