@@ -87,6 +87,8 @@ link "$name" "$destdir$target"
 link "$target/bin/understudy" "$destdir/usr/local/bin/understudy"
 [ ! -e "$home/completion/understudy.bash" ] ||
   link "$target/completion/understudy.bash" "$destdir/usr/local/share/bash-completion/completions/understudy"
+[ ! -e "$home/completion/understudy.fish" ] ||
+  link "$target/completion/understudy.fish" "$destdir/usr/local/share/fish/vendor_completions.d/understudy.fish"
 for page in "$home"/man/*.1; do
   [ ! -e "$page" ] || link "$target/man/$(basename "$page")" "$destdir/usr/local/share/man/man1/$(basename "$page")"
 done

@@ -408,6 +408,19 @@ final class UnderstudyTest {
     }
 
     @Test
+    void fishLearnsTheCommands() {
+        assertThat(run("generate-completion", "--shell=fish")).isZero();
+        assertThat(out.toString().lines())
+                .contains(
+                        "complete -c understudy -n \"__understudy_at cluster\" -a add"
+                                + " -d 'Add a member as a learner and promote it once it is in sync'",
+                        "complete -c understudy -n \"__understudy_at cluster add\" -l dry-run -d 'Print the plan and exit'")
+                .anyMatch(line -> line.contains("__understudy_at cluster add\" -l output -x -a 'table json' -d"))
+                .anyMatch(line -> line.contains("__understudy_at gateway\" -l config -r -F -d"))
+                .anyMatch(line -> line.contains("__understudy_at config check\" -F -d"));
+    }
+
+    @Test
     void commandsAndChoicesAreCompletedAsInTheHelp() {
         assertThat(run("generate-completion")).isZero();
         assertThat(out.toString())

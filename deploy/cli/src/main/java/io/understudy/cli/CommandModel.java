@@ -91,6 +91,7 @@ final class CommandModel implements IModelTransformer {
             understudy metrics: understudy metrics staleness
             understudy metrics: understudy metrics --output markdown
             understudy generate-completion: understudy generate-completion
+            understudy generate-completion: understudy generate-completion --shell fish
             understudy help: understudy help cluster add
             understudy version: understudy version
             understudy version: understudy version --output json

@@ -5,8 +5,10 @@ import java.util.ArrayList;
 import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.Help.Ansi;
+import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
 
 /** The completion script for fish, from the model of the commands. */
 final class FishCompletion {
@@ -22,7 +24,7 @@ final class FishCompletion {
                 end
                 test "$path" = "$argv"
             end
-            complete -c understudy -n 'not __fish_seen_argument -l config -l data-dir' -f
+            complete -c understudy -f
             """;
 
     private final StringBuilder text = new StringBuilder();
@@ -49,6 +51,11 @@ final class FishCompletion {
                 line(path, flag(option), first(option.description()));
             }
         }
+        for (PositionalParamSpec parameter : command.positionalParameters()) {
+            if (isFile(parameter)) {
+                line(path, "-F", first(parameter.description()));
+            }
+        }
         for (CommandLine below : command.subcommands().values()) {
             String next = (path + " " + below.getCommandSpec().name()).strip();
             paths.add(next);
@@ -73,12 +80,16 @@ final class FishCompletion {
                     .append(' ');
         }
         if (option.arity().max() == 0) {
-            return flag + "-f";
+            return flag.toString().strip();
         }
         if (option.completionCandidates() != null) {
             return flag + "-x -a " + quoted(String.join(" ", option.completionCandidates()));
         }
-        return flag + (option.auxiliaryTypes()[0] == Path.class ? "-r -F" : "-x");
+        return flag + (isFile(option) ? "-r -F" : "-x");
+    }
+
+    private static boolean isFile(ArgSpec argument) {
+        return argument.auxiliaryTypes()[0] == Path.class;
     }
 
     /** Returns the first sentence of a description. */

@@ -3,6 +3,7 @@ package io.understudy.cli;
 import java.io.PrintWriter;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -192,12 +193,29 @@ public class Understudy implements Runnable {
 
     @Command(
             name = "generate-completion",
-            description = "Print a completion script for bash, and for zsh with bashcompinit.")
-    public void generateCompletion() {
+            description = "Print a completion script for bash, for zsh with bashcompinit, or for fish.")
+    public void generateCompletion(
+            @Option(
+                            names = "--shell",
+                            defaultValue = "bash",
+                            paramLabel = "bash|fish",
+                            description = "Shell (default: ${DEFAULT-VALUE}).")
+                    Shell shell) {
         PrintWriter out = spec.commandLine().getOut();
         addNames(spec, Objects.requireNonNull(spec.subcommands().get("help")).getCommandSpec());
-        out.print(AutoComplete.bash(spec.name(), spec.commandLine()));
+        out.print(shell == Shell.FISH ? FishCompletion.of(spec) : AutoComplete.bash(spec.name(), spec.commandLine()));
         out.flush();
+    }
+
+    /** A shell with a completion script. */
+    enum Shell {
+        BASH,
+        FISH;
+
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT);
+        }
     }
 
     /** Adds the names of commands below help, for completion. */
