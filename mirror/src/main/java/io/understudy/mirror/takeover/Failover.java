@@ -52,8 +52,8 @@ public final class Failover {
         return List.of(
                 "check: requires that " + to.shown() + " is a whole copy or lacks only later writes, and that "
                         + from.shown() + " does not respond" + (options.force() ? ", unless forced" : ""),
-                "move: makes " + to.shown() + " the primary, in one transaction; what " + from.shown()
-                        + " wrote after " + shown(found.checkpoint()) + " is lost",
+                "move: makes " + to.shown() + " the primary, in one transaction; what " + from.shown() + " wrote after "
+                        + shown(found.checkpoint()) + " is lost",
                 "open: leaves mirrored leases to their owners, and opens " + to.shown(),
                 "later: " + returning(from.shown(), options.way()));
     }

@@ -195,6 +195,7 @@ final class TakeOverFaultsIT {
             } catch (Throwable e) {
                 // With its stack, which reports leave out.
                 LOG.error(all, e);
+                LOG.error("log of the mirror: {}", mirror.logged());
                 throw new AssertionError(all + ": " + e.getMessage(), e);
             }
         }
