@@ -53,6 +53,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
@@ -107,6 +108,13 @@ final class FollowedSource implements GatewaySource {
     private @Nullable EtcdSource prepared;
     /** When the primary moved last. Of {@link #thread}. */
     private long movedNanos;
+
+    /** Of read-index rounds. */
+    private final ScheduledExecutorService timers = Executors.newSingleThreadScheduledExecutor(work -> {
+        Thread made = new Thread(work, "primary-timers");
+        made.setDaemon(true);
+        return made;
+    });
 
     private final ExecutorService thread = Executors.newSingleThreadExecutor(work -> {
         Thread made = new Thread(work, "primary");
@@ -254,6 +262,10 @@ final class FollowedSource implements GatewaySource {
         follow(now.open(), gate);
         if (choice.writes() == Writes.CLOSING && prepared == null) {
             prepare(now.side().other());
+        } else if (choice.writes() == Writes.OPEN && prepared != null) {
+            // Undone. By the next move, that cluster may have been rebuilt with another ID.
+            closeApart(prepared);
+            prepared = null;
         }
     }
 
@@ -298,7 +310,11 @@ final class FollowedSource implements GatewaySource {
                 to.revision(), to.endMarker(), new Revision(before.source().revision()), PrimaryRecord::isReserved);
         var unused = Objects.requireNonNull(writer)
                 .move(moved, () -> feeding = next)
-                .thenRun(() -> new Thread(() -> close(before.source()), "former-primary").start());
+                .thenRun(() -> closeApart(before.source()));
+    }
+
+    private void closeApart(EtcdSource source) {
+        new Thread(() -> close(source), "former-primary").start();
     }
 
     private void close(EtcdSource source) {
@@ -419,7 +435,7 @@ final class FollowedSource implements GatewaySource {
                     return new ReadSource.ReadableCluster(now.source().etcd(), now.movedAt());
                 },
                 this::confirmed,
-                records(Side.SOURCE).timers());
+                timers);
     }
 
     @Override
@@ -578,6 +594,7 @@ final class FollowedSource implements GatewaySource {
             var unusedToo = thread.awaitTermination(settings.closeTimeout().toMillis(), TimeUnit.MILLISECONDS);
         });
         List.copyOf(open).forEach(source -> close(source, steps));
+        var unused = timers.shutdownNow();
     }
 
     /** History of one source up to the replica's revision: later commits may be another primary's. */

@@ -8,6 +8,7 @@ import io.understudy.feed.Feed;
 import io.understudy.feed.FeedConsumer;
 import io.understudy.feed.FeedEndedException;
 import io.understudy.feed.FeedKind;
+import io.understudy.feed.FeedMetrics;
 import io.understudy.feed.etcd.EtcdFeedOptions;
 import io.understudy.feed.etcd.EtcdFeedSource;
 import io.understudy.gateway.primary.PrimaryChoice.Seen;
@@ -25,9 +26,9 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -41,14 +42,18 @@ public final class PrimaryRecords implements AutoCloseable {
 
     private final Side side;
     private final KeyRange key;
-    private final EtcdCluster cluster;
-    private final EtcdFeedSource feeds;
+    private final Supplier<EtcdCluster> connections;
+    private final EtcdFeedOptions options;
+    private final FeedMetrics metrics;
     private final long silenceNanos;
-    private final Consumer<Seen> consumer;
+    private final LatestRecord latest;
     private final Thread thread;
     private final CountDownLatch closing = new CountDownLatch(1);
     private final CompletableFuture<Void> first = new CompletableFuture<>();
-    private volatile @Nullable Seen latest;
+    private volatile EtcdCluster cluster;
+    /** Whether the endpoints lead to a cluster with another ID. Of {@link #thread}. */
+    private boolean replaced;
+
     private volatile long heardNanos;
     private volatile @Nullable String problem;
     private volatile @Nullable Feed feed;
@@ -56,7 +61,7 @@ public final class PrimaryRecords implements AutoCloseable {
     /**
      * Starts to connect.
      *
-     * @param consumer receives each record once, on any thread
+     * @param consumer receives each record, on any thread
      * @throws io.understudy.tls.TlsFileException if certificates or keys can't be read
      */
     public PrimaryRecords(
@@ -69,10 +74,12 @@ public final class PrimaryRecords implements AutoCloseable {
         String name = side.name().toLowerCase(Locale.ROOT) + "-primary";
         this.side = side;
         this.key = KeyRange.single(PrimaryRecord.key(mirror));
-        this.cluster = EtcdCluster.connectReading(settings.withName(name), key, key.from(), null, registry);
-        this.feeds = new EtcdFeedSource(name, cluster, options, registry);
+        this.connections = () -> EtcdCluster.connectReading(settings.withName(name), key, key.from(), null, registry);
+        this.cluster = connections.get();
+        this.options = options;
+        this.metrics = new FeedMetrics(name, registry);
         this.silenceNanos = options.stallTimeout().multipliedBy(2).toNanos();
-        this.consumer = consumer;
+        this.latest = new LatestRecord(side, consumer);
         this.thread = new Thread(this::run, name);
         thread.setDaemon(true);
     }
@@ -84,11 +91,6 @@ public final class PrimaryRecords implements AutoCloseable {
     /** Completes once the record is read or found missing. */
     public CompletableFuture<Void> first() {
         return first;
-    }
-
-    /** Timers, stopped by {@link #close}. */
-    public ScheduledExecutorService timers() {
-        return cluster.thread();
     }
 
     /** Reads the record, linearizably. */
@@ -103,7 +105,7 @@ public final class PrimaryRecords implements AutoCloseable {
      */
     public @Nullable Seen read(ReadIndex index) {
         KeyValue stored = index.read();
-        return stored == null ? null : seen(index.clusterId(), stored);
+        return stored == null ? null : latest.found(index.clusterId(), stored);
     }
 
     /** Why a move of the primary may be missed; empty if all is well. */
@@ -141,13 +143,14 @@ public final class PrimaryRecords implements AutoCloseable {
     }
 
     private void follow() throws InterruptedException {
-        try (Feed opened = feeds.open(key, FeedKind.STATE, null)) {
+        try (Feed opened = feeds().open(key, FeedKind.STATE, null)) {
             feed = opened;
             Reader reader = new Reader();
             while (closing.getCount() > 0) {
                 boolean unused = opened.poll(POLL, reader);
             }
         } catch (FeedEndedException | RuntimeException e) {
+            replaced |= e instanceof FeedEndedException.AnotherCluster;
             if (closing.getCount() > 0) {
                 problem = String.valueOf(e.getMessage());
                 LOG.atWarn()
@@ -158,21 +161,17 @@ public final class PrimaryRecords implements AutoCloseable {
         }
     }
 
-    /** Decodes a record and passes it on unless older: watch and reads are not ordered. */
-    private Seen seen(ClusterId at, KeyValue stored) {
-        Seen known = latest;
-        if (known != null && known.cluster().equals(at) && known.revision().equals(stored.modRevision())) {
-            return known;
-        }
-        Seen found = new Seen(side, at, stored.modRevision(), PrimaryRecord.decode(stored.value()));
-        synchronized (this) {
-            Seen last = latest;
-            if (last == null || !last.cluster().equals(at) || found.revision().isAfter(last.revision())) {
-                latest = found;
-                consumer.accept(found);
+    /** Connects again to a rebuilt cluster: a connection accepts one cluster ID only. */
+    private EtcdFeedSource feeds() {
+        if (replaced) {
+            cluster.close();
+            cluster = connections.get();
+            replaced = false;
+            if (closing.getCount() == 0) {
+                cluster.close();
             }
         }
-        return found;
+        return new EtcdFeedSource(cluster, options, metrics);
     }
 
     /** Consumer of one feed. */
@@ -183,6 +182,7 @@ public final class PrimaryRecords implements AutoCloseable {
         @Override
         public void snapshotStarted(ClusterId source, Revision revision) {
             found = null;
+            latest.restart();
         }
 
         @Override
@@ -210,7 +210,7 @@ public final class PrimaryRecords implements AutoCloseable {
 
         private void deliver(ClusterId at) {
             if (found != null) {
-                Seen unused = seen(at, found);
+                Seen unused = latest.found(at, found);
             }
             heardNanos = System.nanoTime();
             problem = null;
