@@ -118,6 +118,11 @@ final class EtcdSource implements GatewaySource {
                 forwarded,
                 new SourceForwarding.Executed() {
                     @Override
+                    public boolean answered(long revision) {
+                        return facts.answered(revision);
+                    }
+
+                    @Override
                     public void compacted(long revision) {
                         ClusterId own = cluster();
                         if (own != null) {
@@ -141,9 +146,20 @@ final class EtcdSource implements GatewaySource {
         return permissions == null ? CompletableFuture.completedFuture(null) : permissions.refresh();
     }
 
-    /** Another source has taken the place of this one. */
-    void superseded() {
+    /**
+     * Another source has taken the place of this one.
+     *
+     * @param least lower bound of the result
+     * @return the greatest revision that clients may know: answers beyond it are no longer passed on
+     */
+    long superseded(long least) {
         forwarding.superseded();
+        return facts.end(least);
+    }
+
+    /** Records the revision of a proxied read. False if its client must not get it, after {@link #superseded}. */
+    boolean answered(long revision) {
+        return facts.answered(revision);
     }
 
     /** Closed with this. */

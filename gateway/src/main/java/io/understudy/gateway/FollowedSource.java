@@ -297,7 +297,7 @@ final class FollowedSource implements GatewaySource {
         }
         EtcdSource next = moving.source();
         present = moving;
-        before.source().superseded();
+        long former = before.source().superseded(to.endMarker().value());
         follow(before.open(), moving.open());
         LOG.atInfo()
                 .addKeyValue("mirror", standby.mirror())
@@ -307,7 +307,7 @@ final class FollowedSource implements GatewaySource {
                 .addKeyValue("end_marker", to.endMarker())
                 .log("primary moved; following it");
         SourceMove moved = new SourceMove(
-                to.revision(), to.endMarker(), new Revision(before.source().revision()), PrimaryRecord::isReserved);
+                to.revision(), to.endMarker(), new Revision(former), PrimaryRecord::isReserved);
         var unused = Objects.requireNonNull(writer)
                 .move(moved, () -> feeding = next)
                 .thenRun(() -> closeApart(before.source()));
@@ -432,7 +432,8 @@ final class FollowedSource implements GatewaySource {
         return new ReadSource.Cluster(
                 () -> {
                     Present now = present;
-                    return new ReadSource.ReadableCluster(now.source().etcd(), now.movedAt());
+                    EtcdSource source = now.source();
+                    return new ReadSource.ReadableCluster(source.etcd(), now.movedAt(), source::answered);
                 },
                 this::confirmed,
                 timers);

@@ -20,6 +20,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongPredicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -62,7 +63,7 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
     /** The only message, kept for another attempt. Null where the client sends a stream of them. */
     private final byte @Nullable [] request;
 
-    private final Runnable succeeded;
+    private final LongPredicate succeeded;
     /** Has this call until it ends, if it waits for any time. */
     private final Set<ForwardedCall> patient;
 
@@ -88,7 +89,7 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
      * @param retries queues calls that reached no member
      * @param request the only one; null where the client sends a stream of them
      * @param patience timeout of a unary call without a deadline, and of a call that reaches no member
-     * @param succeeded run on each answer, before the client gets it
+     * @param succeeded receives the revision of each answer, before the client gets it; false if it must not get it
      * @param patient calls that wait for any time, to which {@link #unreachable} is reported
      */
     ForwardedCall(
@@ -103,7 +104,7 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
             Retries retries,
             byte @Nullable [] request,
             Duration patience,
-            Runnable succeeded,
+            LongPredicate succeeded,
             Set<ForwardedCall> patient) {
         this.method = method;
         this.client = client;
@@ -341,8 +342,13 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
                 source.reportSuccess(endpoint, method.duty());
             }
             // Runs before the client's next request, so that its reads on this connection are not older.
-            succeeded.run();
-            caller.session().answered(HeaderRevision.of(message));
+            long revision = HeaderRevision.of(message);
+            if (!succeeded.test(revision)) {
+                end(Refusals.status(Refusals.connectionLost()), new Metadata());
+                call.cancel("the primary has moved", null);
+                return;
+            }
+            caller.session().answered(revision);
             client.sendMessage(message);
             if (!method.unary()) {
                 wantsFromMember = true;

@@ -60,6 +60,9 @@ public final class SourceForwarding implements Forwarding {
     /** Receives changes made by forwarded calls, before their clients are answered. Called on any thread. */
     public interface Executed {
 
+        /** A client is to get an answer with that revision. False if it must not get it. */
+        boolean answered(long revision);
+
         /** The source has compacted all revisions before that one. */
         void compacted(long revision);
 
@@ -142,7 +145,10 @@ public final class SourceForwarding implements Forwarding {
                 Objects.requireNonNull(retries.get(method.duty())),
                 request,
                 settings.timeout(),
-                () -> executed(method, request),
+                revision -> {
+                    executed(method, request);
+                    return executed.answered(revision);
+                },
                 patient);
         call.start();
         return call;

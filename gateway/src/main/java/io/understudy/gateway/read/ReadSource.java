@@ -5,6 +5,7 @@ import io.understudy.etcd.EtcdVersion;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.function.LongPredicate;
 import java.util.function.Supplier;
 
 /** The source of reads that the replica cannot answer. */
@@ -24,7 +25,7 @@ public sealed interface ReadSource {
             implements ReadSource {
 
         public Cluster(EtcdCluster cluster, ReadIndexSource readIndexes) {
-            this(() -> new ReadableCluster(cluster, 0), readIndexes, cluster.thread());
+            this(() -> new ReadableCluster(cluster, 0, revision -> true), readIndexes, cluster.thread());
         }
 
         @Override
@@ -37,8 +38,9 @@ public sealed interface ReadSource {
      * A cluster with the revisions that clients can read.
      *
      * @param oldest first revision of this cluster: earlier ones count as compacted
+     * @param answered receives the revision of each answer; false if the client must not get it
      */
-    record ReadableCluster(EtcdCluster cluster, long oldest) {}
+    record ReadableCluster(EtcdCluster cluster, long oldest, LongPredicate answered) {}
 
     /**
      * No source: the feed confirms revisions, and reads that need a source are rejected.

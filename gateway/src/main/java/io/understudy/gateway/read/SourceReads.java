@@ -221,7 +221,10 @@ final class SourceReads implements Upstream {
                                 // A member of the new primary that lags behind the move lacks writes.
                                 need.atLeast(now.oldest()),
                                 refusal -> ownFault(now.cluster(), refusal))
-                        .read();
+                        .read()
+                        .compose(answer -> now.answered().test(answer.revision())
+                                ? Future.succeededFuture(answer)
+                                : Future.failedFuture(ApiException.timedOut()));
     }
 
     private void ownFault(EtcdCluster cluster, EtcdFailure refusal) {

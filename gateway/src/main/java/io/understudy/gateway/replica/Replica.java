@@ -237,7 +237,8 @@ public final class Replica implements FeedConsumer {
 
     private Revision newest(SourceMove move) {
         Revision reached = revision;
-        return reached == null || reached.isBefore(move.former()) ? move.former() : reached;
+        Revision known = move.former().isBefore(move.endMarker()) ? move.endMarker() : move.former();
+        return reached == null || reached.isBefore(known) ? known : reached;
     }
 
     /** Whether the log covers the end marker, and later commits are of unrelated keys only. */

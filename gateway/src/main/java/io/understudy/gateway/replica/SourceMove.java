@@ -9,7 +9,7 @@ import java.util.function.Predicate;
  *
  * @param revision of the new cluster with the contents
  * @param endMarker revision of the former cluster with the contents; zero if that is not certain
- * @param former newest known revision of the former cluster: clients may have seen it
+ * @param former greatest revision in an answer of the former cluster: clients may know it
  * @param unrelated keys that differ between both clusters
  */
 public record SourceMove(Revision revision, Revision endMarker, Revision former, Predicate<ByteString> unrelated) {}

@@ -26,6 +26,11 @@ final class ForwardingFront implements AutoCloseable {
 
     static final SourceForwarding.Executed UNOBSERVED = new SourceForwarding.Executed() {
         @Override
+        public boolean answered(long revision) {
+            return true;
+        }
+
+        @Override
         public void compacted(long revision) {}
 
         @Override

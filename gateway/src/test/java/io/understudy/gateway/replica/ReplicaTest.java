@@ -200,6 +200,15 @@ final class ReplicaTest {
         assertThat(calls).containsExactly("published 50", "dropped", "restarted 20", "published 21");
     }
 
+    @Test
+    void clientsKnowRevisionsUpToTheEndMarker() {
+        load(5);
+        SourceMove move = move(8, 9);
+        assertThat(replica.goesBack(move)).isTrue();
+        replica.moved(move);
+        assertThat(replica.log().former()).isEqualTo(9);
+    }
+
     private static SourceMove move(long revision, long endMarker) {
         return new SourceMove(
                 new Revision(revision), new Revision(endMarker), Revision.ZERO, key -> key.equals(Keys.key("own")));
