@@ -21,6 +21,7 @@ import io.understudy.gateway.api.TxnRequests;
 import io.understudy.gateway.api.TxnResult;
 import io.understudy.gateway.read.Operation.Fetched;
 import io.understudy.gateway.read.Operation.Need;
+import io.understudy.gateway.read.ReadSource.ReadableCluster;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Revision;
 import io.vertx.core.Future;
@@ -58,7 +59,7 @@ final class SourceReads implements Upstream {
 
     private final AtomicBoolean faultLogged = new AtomicBoolean();
     private final Vertx vertx;
-    private final Supplier<ReadSource.ReadableCluster> source;
+    private final Supplier<ReadableCluster> source;
     private final ResponseHeaders headers;
     private final Evaluations evaluations;
     private final ConcurrencyLimiter limiter;
@@ -66,7 +67,7 @@ final class SourceReads implements Upstream {
     /** @param readable keys that the gateway may read at the source, at least */
     SourceReads(
             Vertx vertx,
-            Supplier<ReadSource.ReadableCluster> source,
+            Supplier<ReadableCluster> source,
             KeyRange readable,
             ResponseHeaders headers,
             ReadSettings settings,
@@ -85,7 +86,7 @@ final class SourceReads implements Upstream {
 
     @Override
     public Future<Fetched<RangeResult>> range(RangeRequest request, Need need) {
-        return limiter.take(need.session(), () -> read(request, need)
+        return limiter.take(need.session(), () -> read(source.get(), request, need)
                 .map(answer -> new Fetched<>(
                         result(request, answer, header(answer)),
                         answer.revision(),
@@ -95,17 +96,17 @@ final class SourceReads implements Upstream {
 
     @Override
     public Future<Fetched<TxnResult>> txn(TxnRequest request, Need need) {
-        return limiter.take(need.session(), () -> txn(request, need, 1));
+        return limiter.take(need.session(), () -> txn(source.get(), request, need, 1));
     }
 
-    /** Retries if the pinned revision is compacted, since the client requested the latest. */
-    private Future<Fetched<TxnResult>> txn(TxnRequest request, Need need, int pins) {
-        return read(revisionOnly, need.asGateway())
-                .compose(pin -> txnAt(pin, request, need).recover(why -> {
+    /** Reads of one cluster. Retries if the pinned revision is compacted, since the client requested the latest. */
+    private Future<Fetched<TxnResult>> txn(ReadableCluster from, TxnRequest request, Need need, int pins) {
+        return read(from, revisionOnly, need.asGateway())
+                .compose(pin -> txnAt(from, pin, request, need).recover(why -> {
                     boolean again =
                             why instanceof PinLost && pins < MOST_PINS && need.deadlineNanos() - System.nanoTime() > 0;
                     return again
-                            ? txn(request, need, pins + 1)
+                            ? txn(from, request, need, pins + 1)
                             : Future.failedFuture(why instanceof PinLost ? ApiException.timedOut() : why);
                 }));
     }
@@ -119,7 +120,7 @@ final class SourceReads implements Upstream {
         }
     }
 
-    private Future<Fetched<TxnResult>> txnAt(SourceAnswer pin, TxnRequest request, Need need) {
+    private Future<Fetched<TxnResult>> txnAt(ReadableCluster from, SourceAnswer pin, TxnRequest request, Need need) {
         Revision revision = new Revision(pin.revision());
         Need pinned = need.pinnedAt(pin.revision());
         TxnPlan plan = new TxnPlan(request);
@@ -127,12 +128,12 @@ final class SourceReads implements Upstream {
                 .map(keys ->
                         EtcdMessages.range(keys).setRevision(pin.revision()).build())
                 .toList();
-        return readAll(ranges, pinned)
+        return readAll(from, ranges, pinned)
                 .compose(answers -> isShort(answers)
                         ? Future.succeededFuture(choose(plan, revision, answers))
                         : evaluations.inTurn(
                                 need.session(), () -> evaluations.run(() -> choose(plan, revision, answers))))
-                .compose(path -> onPath(path, pin, pinned));
+                .compose(path -> onPath(from, path, pin, pinned));
     }
 
     /** Whether they may be compared on the event loop. */
@@ -146,7 +147,7 @@ final class SourceReads implements Upstream {
         return plan.choose(compared);
     }
 
-    private Future<Fetched<TxnResult>> onPath(TxnPath path, SourceAnswer pin, Need pinned) {
+    private Future<Fetched<TxnResult>> onPath(ReadableCluster from, TxnPath path, SourceAnswer pin, Need pinned) {
         ResponseHeader header = header(pin);
         List<RangeRequest> dated = path.ranges().stream()
                 .map(range -> range.getRevision() > 0
@@ -155,8 +156,8 @@ final class SourceReads implements Upstream {
                 .toList();
         boolean unlessCompacted =
                 path.ranges().stream().anyMatch(range -> range.getRevision() == TxnPath.LATEST_UNLESS_COMPACTED);
-        Future<?> readable = unlessCompacted ? read(firstRevision, pinned.asGateway()) : Future.succeededFuture();
-        return readable.compose(yes -> readAll(dated, pinned)).compose(answers -> {
+        Future<?> readable = unlessCompacted ? read(from, firstRevision, pinned.asGateway()) : Future.succeededFuture();
+        return readable.compose(yes -> readAll(from, dated, pinned)).compose(answers -> {
             List<RangeResult> results = new ArrayList<>();
             for (int i = 0; i < answers.size(); i++) {
                 results.add(result(dated.get(i), answers.get(i), header));
@@ -195,13 +196,13 @@ final class SourceReads implements Upstream {
     }
 
     /** Returns the answers in order; fails with the first failure. */
-    private Future<List<SourceAnswer>> readAll(List<RangeRequest> requests, Need pinned) {
-        return new SourceRanges(requests, request -> readPinned(request, pinned)).read();
+    private Future<List<SourceAnswer>> readAll(ReadableCluster from, List<RangeRequest> requests, Need pinned) {
+        return new SourceRanges(requests, request -> readPinned(from, request, pinned)).read();
     }
 
     /** A compacted revision that the client named itself is the client's error. */
-    private Future<SourceAnswer> readPinned(RangeRequest request, Need pinned) {
-        return read(request, pinned)
+    private Future<SourceAnswer> readPinned(ReadableCluster from, RangeRequest request, Need pinned) {
+        return read(from, request, pinned)
                 .recover(why -> Future.failedFuture(
                         request.getRevision() == pinned.revision() && isCompacted(why) ? new PinLost(why) : why));
     }
@@ -210,19 +211,18 @@ final class SourceReads implements Upstream {
         return why instanceof ApiException refusal && EtcdErrors.error(refusal.text()) == EtcdError.COMPACTED;
     }
 
-    private Future<SourceAnswer> read(RangeRequest request, Need need) {
-        ReadSource.ReadableCluster now = source.get();
-        return request.getRevision() > 0 && request.getRevision() < now.oldest()
+    private Future<SourceAnswer> read(ReadableCluster from, RangeRequest request, Need need) {
+        return request.getRevision() > 0 && request.getRevision() < from.oldest()
                 ? Future.failedFuture(ApiException.compacted())
                 : new SourceRange(
-                                now.cluster(),
+                                from.cluster(),
                                 vertx.getOrCreateContext(),
                                 request,
                                 // A member of the new primary that lags behind the move lacks writes.
-                                need.atLeast(now.oldest()),
-                                refusal -> ownFault(now.cluster(), refusal))
+                                need.atLeast(from.oldest()),
+                                refusal -> ownFault(from.cluster(), refusal))
                         .read()
-                        .compose(answer -> now.answered().test(answer.revision())
+                        .compose(answer -> from.answered().test(answer.revision())
                                 ? Future.succeededFuture(answer)
                                 : Future.failedFuture(ApiException.timedOut()));
     }
