@@ -253,7 +253,8 @@ final class FollowedSource implements GatewaySource {
             return;
         }
         if (move != null) {
-            move(move);
+            // Keys that are not mirrored differ, so no watcher of all keys may continue.
+            move(seen.record().scope().covers(replica.range()) ? move : move.withoutEndMarker());
             return;
         }
         Present now = present;
@@ -306,8 +307,8 @@ final class FollowedSource implements GatewaySource {
                 .addKeyValue("revision", to.revision())
                 .addKeyValue("end_marker", to.endMarker())
                 .log("primary moved; following it");
-        SourceMove moved = new SourceMove(
-                to.revision(), to.endMarker(), new Revision(former), PrimaryRecord::isReserved);
+        SourceMove moved =
+                new SourceMove(to.revision(), to.endMarker(), new Revision(former), PrimaryRecord::isReserved);
         var unused = Objects.requireNonNull(writer)
                 .move(moved, () -> feeding = next)
                 .thenRun(() -> closeApart(before.source()));

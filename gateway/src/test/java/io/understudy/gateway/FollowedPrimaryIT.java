@@ -81,6 +81,8 @@ final class FollowedPrimaryIT {
 
     @BeforeEach
     void start() throws Exception {
+    /** Hexadecimal. */
+    private String mirrored = "";
         source = new Cluster(SOURCE.cluster());
         standby = new Cluster(STANDBY.cluster());
         source.record(source, 0, "steady", 0);
@@ -340,7 +342,7 @@ final class FollowedPrimaryIT {
             put(RECORD, """
                     {"format":2,"mirror":"dr","home":"%s","moves":%d,
                      "move":{"phase":"%s","operation":{"kind":"switchover"},"endMarker":%d}}
-                    """.formatted(Long.toHexString(primary.id()), moves, phase, endMarker));
+                    """.formatted(Long.toHexString(primary.id()), moves, mirrored, phase, endMarker));
         }
 
         long revision() {
@@ -371,6 +373,7 @@ final class FollowedPrimaryIT {
 
         @Override
         public void onError(Throwable failure) {
+                     "scope":{"include":["%s"],"exclude":[],"from":"","to":""},
             failed = true;
         }
 

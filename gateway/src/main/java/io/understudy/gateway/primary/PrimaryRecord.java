@@ -2,7 +2,11 @@ package io.understudy.gateway.primary;
 
 import com.google.protobuf.ByteString;
 import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.KeyRange;
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.util.HexFormat;
+import java.util.List;
 
 /**
  * The record of a mirror's primary that mirrors store at both clusters. It has the fields that a gateway needs.
@@ -12,8 +16,9 @@ import io.vertx.core.json.JsonObject;
  * @param phase of a move
  * @param endMarker revision of the former primary up to which the new one has all writes; 0 if unknown
  * @param closed whether the storing cluster rejects writes of clients
+ * @param scope mirrored keys
  */
-public record PrimaryRecord(ClusterId primary, long epoch, Phase phase, long endMarker, boolean closed) {
+public record PrimaryRecord(ClusterId primary, long epoch, Phase phase, long endMarker, boolean closed, Scope scope) {
 
     private static final ByteString RESERVED = ByteString.copyFromUtf8("\0understudy/");
     private static final String SWITCHOVER = "switchover";
@@ -24,6 +29,45 @@ public record PrimaryRecord(ClusterId primary, long epoch, Phase phase, long end
         STEADY,
         CLOSING,
         MOVED
+    }
+
+    /**
+     * The mirrored keys.
+     *
+     * @param include prefixes; empty for all keys
+     * @param exclude prefixes
+     * @param renames whether keys have other names in the copy
+     */
+    public record Scope(List<ByteString> include, List<ByteString> exclude, boolean renames) {
+
+        /** All keys. */
+        public static final Scope ALL = new Scope(List.of(), List.of(), false);
+
+        public Scope {
+            include = List.copyOf(include);
+            exclude = List.copyOf(exclude);
+        }
+
+        /** Whether both clusters have the same keys in the range. */
+        public boolean covers(KeyRange range) {
+            return !renames
+                    && (include.isEmpty()
+                            || include.stream().map(KeyRange::prefix).anyMatch(included -> included.covers(range)))
+                    && exclude.stream().map(KeyRange::prefix).noneMatch(range::intersects);
+        }
+
+        private static Scope decode(JsonObject stored) {
+            return new Scope(
+                    prefixes(stored.getJsonArray("include")),
+                    prefixes(stored.getJsonArray("exclude")),
+                    !stored.getString("from").equals(stored.getString("to")));
+        }
+
+        private static List<ByteString> prefixes(JsonArray stored) {
+            return stored.stream()
+                    .map(each -> ByteString.copyFrom(HexFormat.of().parseHex((String) each)))
+                    .toList();
+        }
     }
 
     /** Returns the key of a mirror's record. */
@@ -59,7 +103,8 @@ public record PrimaryRecord(ClusterId primary, long epoch, Phase phase, long end
                     root.getLong("moves"),
                     phase,
                     planned ? move.getLong("endMarker", 0L) : 0,
-                    move.getJsonObject("closed") != null);
+                    move.getJsonObject("closed") != null,
+                    Scope.decode(root.getJsonObject("scope")));
         } catch (RuntimeException e) {
             throw new IllegalArgumentException("invalid primary record: " + e.getMessage(), e);
         }

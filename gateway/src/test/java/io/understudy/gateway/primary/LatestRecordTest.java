@@ -52,7 +52,9 @@ final class LatestRecordTest {
     private static KeyValue stored(long revision, long epoch) {
         return new KeyValue(
                 PrimaryRecord.key("dr"),
-                ByteString.copyFromUtf8("{\"home\":\"1\",\"moves\":" + epoch + "}"),
+                ByteString.copyFromUtf8(
+                        "{\"home\":\"1\",\"scope\":{\"include\":[],\"exclude\":[],\"from\":\"\",\"to\":\"\"},\"moves\":"
+                                + epoch + "}"),
                 new Revision(1),
                 new Revision(revision),
                 1,

@@ -7,6 +7,7 @@ import io.understudy.gateway.primary.PrimaryChoice.Seen;
 import io.understudy.gateway.primary.PrimaryChoice.Side;
 import io.understudy.gateway.primary.PrimaryChoice.Writes;
 import io.understudy.gateway.primary.PrimaryRecord.Phase;
+import io.understudy.gateway.primary.PrimaryRecord.Scope;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Revision;
 import org.junit.jupiter.api.Test;
@@ -73,8 +74,11 @@ final class PrimaryChoiceTest {
 
     @Test
     void writesWaitUntilAClosedClusterIsOpenedAfterTheMove() {
-        choice.seen(
-                new Seen(Side.STANDBY, STANDBY, new Revision(30), new PrimaryRecord(STANDBY, 1, Phase.MOVED, 7, true)));
+        choice.seen(new Seen(
+                Side.STANDBY,
+                STANDBY,
+                new Revision(30),
+                new PrimaryRecord(STANDBY, 1, Phase.MOVED, 7, true, Scope.ALL)));
         assertThat(choice.writes()).isEqualTo(Writes.OPENING);
         choice.seen(atStandby(31, STANDBY, 1, Phase.STEADY));
         assertThat(choice.writes()).isEqualTo(Writes.OPEN);
@@ -82,11 +86,17 @@ final class PrimaryChoiceTest {
 
     private static Seen atSource(long revision, ClusterId primary, long epoch, Phase phase) {
         return new Seen(
-                Side.SOURCE, SOURCE, new Revision(revision), new PrimaryRecord(primary, epoch, phase, 7, false));
+                Side.SOURCE,
+                SOURCE,
+                new Revision(revision),
+                new PrimaryRecord(primary, epoch, phase, 7, false, Scope.ALL));
     }
 
     private static Seen atStandby(long revision, ClusterId primary, long epoch, Phase phase) {
         return new Seen(
-                Side.STANDBY, STANDBY, new Revision(revision), new PrimaryRecord(primary, epoch, phase, 7, false));
+                Side.STANDBY,
+                STANDBY,
+                new Revision(revision),
+                new PrimaryRecord(primary, epoch, phase, 7, false, Scope.ALL));
     }
 }

@@ -87,7 +87,9 @@ final class PrimaryRecordsIT {
                 var unused = KVGrpc.newBlockingStub(channel)
                         .put(PutRequest.newBuilder()
                                 .setKey(PrimaryRecord.key("dr"))
-                                .setValue(ByteString.copyFromUtf8("{\"home\":\"1\",\"moves\":" + each + "}"))
+                                .setValue(ByteString.copyFromUtf8(
+                                        "{\"home\":\"1\",\"scope\":{\"include\":[],\"exclude\":[],\"from\":\"\",\"to\":\"\"},\"moves\":"
+                                                + each + "}"))
                                 .build());
             }
         } finally {
