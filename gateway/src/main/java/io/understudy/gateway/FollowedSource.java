@@ -134,7 +134,7 @@ final class FollowedSource implements GatewaySource {
      * A source that is served. Another one follows with each record that is found.
      *
      * @param cluster its ID; null for the one that its members report
-     * @param movedAt its revision at which it became the primary; 0 for one that was at the start
+     * @param movedAt its revision at which it was the primary; 0 for the first primary
      * @param version grows with each record
      * @param open completes when writes need not wait
      */
@@ -148,7 +148,11 @@ final class FollowedSource implements GatewaySource {
             CompletableFuture<Void> open) {
 
         Present with(ReadPermissions others, CompletableFuture<Void> gate) {
-            return new Present(side, source, others, cluster, movedAt, version + 1, gate);
+            return with(others, movedAt, gate);
+        }
+
+        Present with(ReadPermissions others, long moved, CompletableFuture<Void> gate) {
+            return new Present(side, source, others, cluster, moved, version + 1, gate);
         }
     }
 
@@ -184,7 +188,8 @@ final class FollowedSource implements GatewaySource {
         }
         Side side = first();
         this.feeding = source(side);
-        this.present = new Present(side, feeding, ReadPermissions.EVERYTHING, null, 0, 0, gate());
+        replica.log().formerly(choice.former());
+        this.present = new Present(side, feeding, ReadPermissions.EVERYTHING, null, choice.movedAt(), 0, gate());
         this.forwarding = new HeldWrites(
                 () -> {
                     Present now = present;
@@ -259,7 +264,9 @@ final class FollowedSource implements GatewaySource {
         }
         Present now = present;
         CompletableFuture<Void> gate = gate();
-        present = now.with(now.permissions(), gate);
+        // The start may not have waited for this record.
+        replica.log().formerly(choice.former());
+        present = now.with(now.permissions(), choice.movedAt(), gate);
         follow(now.open(), gate);
         if (choice.writes() == Writes.CLOSING && prepared == null) {
             prepare(now.side().other());
@@ -298,7 +305,7 @@ final class FollowedSource implements GatewaySource {
         }
         EtcdSource next = moving.source();
         present = moving;
-        long former = before.source().superseded(to.endMarker().value());
+        long former = before.source().superseded(choice.former());
         follow(before.open(), moving.open());
         LOG.atInfo()
                 .addKeyValue("mirror", standby.mirror())

@@ -77,12 +77,15 @@ final class FollowedPrimaryIT {
     private Cluster standby;
     private GatewaySettings settings;
     private GatewayFixture fixture;
+    /** End marker of the last move. */
+    private long end;
+
     private long epoch;
+    /** Hexadecimal. */
+    private String mirrored = "";
 
     @BeforeEach
     void start() throws Exception {
-    /** Hexadecimal. */
-    private String mirrored = "";
         source = new Cluster(SOURCE.cluster());
         standby = new Cluster(STANDBY.cluster());
         source.record(source, 0, "steady", 0);
@@ -197,6 +200,35 @@ final class FollowedPrimaryIT {
         assertThat(linearizable()).isEqualTo("3");
         assertThat(fixture.gateway.failure()).isNotDone();
         fixture.awaitReady();
+
+        // The next process knows of the former primary only by the record.
+        fixture.close();
+        fixture = new GatewayFixture(Gateway.start(settings));
+        fixture.awaitReady();
+        Watched later = watch(before + 1);
+        Watched earlier = watch(2);
+        await().atMost(PATIENCE).until(() -> later.ended() && earlier.ended());
+        assertThat(earlier.values()).isEmpty();
+    }
+
+    @Test
+    void watchesContinueOnlyIfAllKeysOfTheGatewayAreMirrored() throws Exception {
+        for (String include : List.of("", "2f6170702f")) {
+            mirrored = include;
+            Cluster from = epoch % 2 == 0 ? source : standby;
+            Cluster to = epoch % 2 == 0 ? standby : source;
+            from.put(KEY, "1");
+            to.put(KEY, "1");
+            to.advanceTo(from.revision() + 5);
+            fixture.awaitRevision(from.revision());
+            Watched running = watch(0);
+            await().atMost(PATIENCE).until(running::isCreated);
+            move(from, to, "2");
+            complete(from, to);
+            await().atMost(PATIENCE)
+                    .until(() -> running.ended() || !running.values().isEmpty());
+            assertThat(running.ended()).as("include %s", include).isEqualTo(!include.isEmpty());
+        }
     }
 
     @Test
@@ -252,15 +284,15 @@ final class FollowedPrimaryIT {
     /** Up to the first write that the new primary acknowledges. */
     private void move(Cluster from, Cluster to, String value) {
         from.record(from, epoch, "closing", 0);
-        long end = from.revision();
+        end = from.revision();
         epoch++;
         to.record(to, epoch, "moved", end);
         to.put(KEY, value);
     }
 
     private void complete(Cluster from, Cluster to) {
-        to.record(to, epoch, "steady", 0);
-        from.record(to, epoch, "steady", 0);
+        to.record(to, epoch, "steady", end);
+        from.record(to, epoch, "steady", end);
     }
 
     private static RangeRequest.Builder request() {
@@ -341,6 +373,7 @@ final class FollowedPrimaryIT {
         void record(Cluster primary, long moves, String phase, long endMarker) {
             put(RECORD, """
                     {"format":2,"mirror":"dr","home":"%s","moves":%d,
+                     "scope":{"include":["%s"],"exclude":[],"from":"","to":""},
                      "move":{"phase":"%s","operation":{"kind":"switchover"},"endMarker":%d}}
                     """.formatted(Long.toHexString(primary.id()), moves, mirrored, phase, endMarker));
         }
@@ -373,7 +406,6 @@ final class FollowedPrimaryIT {
 
         @Override
         public void onError(Throwable failure) {
-                     "scope":{"include":["%s"],"exclude":[],"from":"","to":""},
             failed = true;
         }
 

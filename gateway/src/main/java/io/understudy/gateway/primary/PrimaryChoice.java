@@ -64,6 +64,8 @@ public final class PrimaryChoice {
     private Side side = Side.SOURCE;
     private long epoch = -1;
     private Writes writes = Writes.OPEN;
+    private long movedAt;
+    private long former;
 
     /** The cluster to serve. */
     public Side side() {
@@ -74,12 +76,30 @@ public final class PrimaryChoice {
         return writes;
     }
 
+    /**
+     * A revision of the cluster to serve at which it was the primary: earlier ones may be of the former. Zero if it was
+     * the first primary, or that is unknown.
+     */
+    public long movedAt() {
+        return movedAt;
+    }
+
+    /** The end marker of the last switchover to the cluster to serve, a revision of the former primary; 0 if unknown. */
+    public long former() {
+        return former;
+    }
+
     /** Processes a record. Returns null unless the primary has moved. */
     public @Nullable Move seen(Seen seen) {
         PrimaryRecord record = seen.record();
         boolean moves = seen.side() != side;
         if (!seen.isPrimary() || record.epoch() < epoch || (moves && record.epoch() == epoch)) {
             return null;
+        }
+        if (moves || movedAt == 0) {
+            movedAt = record.epoch() == 0 ? 0 : seen.revision().value();
+            // While a primary is closed, its record has the marker of the next move.
+            former = record.phase() == Phase.CLOSING ? 0 : record.endMarker();
         }
         side = seen.side();
         epoch = record.epoch();

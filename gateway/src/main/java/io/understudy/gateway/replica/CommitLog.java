@@ -4,6 +4,7 @@ import java.util.Iterator;
 import java.util.Map;
 import java.util.concurrent.ConcurrentNavigableMap;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,7 +22,7 @@ public final class CommitLog {
     private final ConcurrentNavigableMap<Long, LoggedCommit> commits = new ConcurrentSkipListMap<>();
     private volatile long from = NONE;
     private volatile long head = NONE;
-    private volatile long former;
+    private final AtomicLong former = new AtomicLong();
     /** The source has compacted the revisions before this one. */
     private volatile long compacted;
 
@@ -66,7 +67,12 @@ public final class CommitLog {
 
     /** The greatest revision before the last {@link #restart}, or 0. Clients' revisions up to it are ambiguous. */
     public long former() {
-        return former;
+        return former.get();
+    }
+
+    /** Clients may know revisions of another cluster up to that one, from before this process. Thread-safe. */
+    public void formerly(long seen) {
+        long unused = former.accumulateAndGet(seen, Math::max);
     }
 
     /** The number of commits held. */
@@ -114,7 +120,7 @@ public final class CommitLog {
      * @param seen greatest revision that a reader may know
      */
     public void restart(long seen) {
-        former = Math.max(former, seen);
+        formerly(seen);
         compacted = 0;
         // First, so that no reader skips a missing commit.
         from = NONE;

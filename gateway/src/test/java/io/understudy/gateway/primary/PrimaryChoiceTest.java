@@ -84,6 +84,26 @@ final class PrimaryChoiceTest {
         assertThat(choice.writes()).isEqualTo(Writes.OPEN);
     }
 
+    @Test
+    void aStartAfterAMoveTakesItFromTheRecord() {
+        choice.seen(atSource(50, SOURCE, 0, Phase.STEADY));
+        assertThat(choice.movedAt()).isZero();
+        choice.seen(atStandby(31, STANDBY, 1, Phase.STEADY));
+        assertThat(choice.movedAt()).isEqualTo(31);
+        assertThat(choice.former()).isEqualTo(7);
+        choice.seen(atStandby(40, STANDBY, 1, Phase.CLOSING));
+        assertThat(choice.movedAt()).isEqualTo(31);
+        choice.seen(atSource(60, SOURCE, 2, Phase.MOVED));
+        assertThat(choice.movedAt()).isEqualTo(60);
+    }
+
+    @Test
+    void theFirstPrimaryHasNoFormerOne_norIsTheMarkerOfTheNextMoveOne() {
+        choice.seen(atSource(50, SOURCE, 0, Phase.CLOSING));
+        assertThat(choice.movedAt()).isZero();
+        assertThat(choice.former()).isZero();
+    }
+
     private static Seen atSource(long revision, ClusterId primary, long epoch, Phase phase) {
         return new Seen(
                 Side.SOURCE,
