@@ -20,6 +20,7 @@ import io.understudy.tls.ListenerSecurity;
 import io.understudy.tls.TlsContext;
 import io.understudy.tls.TlsFiles;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -135,6 +136,29 @@ final class TlsIT {
             HttpResponse<String> key = page(gateway.restPort(), "/v1/kv/script", version);
             assertThat(key.body()).contains("\"value\":\"line\"");
             assertThat(key.version()).isEqualTo(version);
+        }
+    }
+
+    @Test
+    void aStreamFromAFutureRevisionDelaysNoReadOfItsConnection() throws Exception {
+        try (TlsContext context = context()) {
+            HttpClient client = context.applyTo(HttpClient.newBuilder().version(HttpClient.Version.HTTP_2))
+                    .build();
+            String rest = "https://127.0.0.1:" + gateway.restPort() + "/v1/";
+            HttpResponse<InputStream> stream = client.send(
+                    HttpRequest.newBuilder(URI.create(rest + "watch?prefix=a&revision=9000000000000000000"))
+                            .build(),
+                    BodyHandlers.ofInputStream());
+            try (InputStream body = stream.body()) {
+                assertThat(body.read()).isPositive();
+                assertThat(client.send(
+                                        HttpRequest.newBuilder(URI.create(rest + "kv/script?consistency=serializable"))
+                                                .timeout(PATIENCE)
+                                                .build(),
+                                        BodyHandlers.ofString())
+                                .body())
+                        .contains("\"value\":\"line\"");
+            }
         }
     }
 

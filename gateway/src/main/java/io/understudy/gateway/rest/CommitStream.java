@@ -223,7 +223,10 @@ final class CommitStream implements WatcherListener, Rechecks.Listener {
         if (watcher().isSynced()) {
             delivered = Math.max(delivered, streams.hub().revision(query.spec().previous()));
         }
-        caller.session().answered(delivered);
+        // A future revision is not known to the replica: reads of the connection would wait for it.
+        caller.session()
+                .answered(
+                        Math.min(delivered, streams.hub().revision(query.spec().previous())));
         write(streams.text(query.form()).progress(delivered));
     }
 
