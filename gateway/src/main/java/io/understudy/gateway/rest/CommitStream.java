@@ -146,17 +146,39 @@ final class CommitStream implements WatcherListener, Rechecks.Listener {
     }
 
     @Override
+    public void unreadable(String why) {
+        // Live watchers without previous entries have reached the newest revision.
+        long now = Math.max(streams.hub().revision(false), streams.hub().revision(true));
+        cut(
+                now + 1,
+                now,
+                "understudy: " + why,
+                new ProblemDetails(409, Status.Code.FAILED_PRECONDITION, "understudy: " + why));
+    }
+
+    @Override
     public void compacted(long compactRevision) {
+        // After a move of the primary the hub has no revision yet.
+        long now = Math.max(compactRevision - 1, streams.hub().revision());
+        cut(
+                compactRevision,
+                now,
+                null,
+                new ProblemDetails(
+                        410,
+                        Status.Code.OUT_OF_RANGE,
+                        "etcdserver: mvcc: required revision has been compacted; the oldest is " + compactRevision));
+    }
+
+    /** Ends the stream with the reason. */
+    private void cut(long compactRevision, long revision, @Nullable String reason, ProblemDetails problem) {
         if (writing) {
-            afterwards = () -> compacted(compactRevision);
+            afterwards = () -> cut(compactRevision, revision, reason, problem);
         } else if (response == null) {
             close();
-            exchange.refuse(new ProblemDetails(
-                    410,
-                    Status.Code.OUT_OF_RANGE,
-                    "etcdserver: mvcc: required revision has been compacted; the oldest is " + compactRevision));
+            exchange.refuse(problem);
         } else {
-            write(streams.text(query.form()).gap(compactRevision, streams.hub().revision()));
+            write(streams.text(query.form()).gap(compactRevision, revision, reason));
             end();
         }
     }

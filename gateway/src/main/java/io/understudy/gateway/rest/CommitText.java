@@ -11,12 +11,14 @@ import io.understudy.gateway.json.JsonForm;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.internal.buffer.BufferInternal;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** The text of a stream in one form. An event's ID is the revision up to which all commits were delivered. */
 final class CommitText {
 
     private static final byte[] REVISION = JsonBytes.name("revision");
     private static final byte[] COMPACT_REVISION = JsonBytes.name("compact_revision");
+    private static final byte[] REASON = JsonBytes.name("reason");
     private static final byte[] CHANGES = JsonBytes.name("changes");
 
     private final StreamForm form;
@@ -103,11 +105,19 @@ final class CommitText {
         return BufferInternal.buffer(out);
     }
 
-    /** Reports that the next commits are compacted. Keeps the last ID for clients that reconnect. */
-    Buffer gap(long compactRevision, long revision) {
+    /**
+     * Reports that the next commits cannot be delivered. Keeps the last ID for clients that reconnect.
+     *
+     * @param reason null if they are compacted
+     */
+    Buffer gap(long compactRevision, long revision, @Nullable String reason) {
         ByteBuf out = Unpooled.buffer();
         json.open('{').member(COMPACT_REVISION).decimal(compactRevision);
-        json.member(REVISION).decimal(revision).close('}');
+        json.member(REVISION).decimal(revision);
+        if (reason != null) {
+            json.member(REASON).string(reason);
+        }
+        json.close('}');
         write(out, form == StreamForm.EVENTS ? "event: gap\ndata: " : "");
         return BufferInternal.buffer(out);
     }
