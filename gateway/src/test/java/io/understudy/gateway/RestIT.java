@@ -15,12 +15,14 @@ import io.vertx.json.schema.JsonSchemaOptions;
 import io.vertx.json.schema.OutputUnit;
 import io.vertx.json.schema.Validator;
 import java.net.URI;
+import java.net.Socket;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.util.ArrayList;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -250,6 +252,19 @@ final class RestIT {
         String tag = page.headers().firstValue("etag").orElseThrow();
         assertThat(send("GET", path, "If-None-Match", tag).statusCode()).isEqualTo(304);
         HttpResponse<String> head = send("HEAD", path);
+    @Test
+    void anUnencodedKeyInUtf8IsFound() throws Exception {
+        put(ByteString.copyFromUtf8("größe"), ByteString.copyFromUtf8("1"));
+        try (Socket client = new Socket("127.0.0.1", fixture.gateway.restPort())) {
+            client.getOutputStream()
+                    .write("GET /v1/kv/größe HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+                            .getBytes(StandardCharsets.UTF_8));
+            assertThat(new String(client.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+                    .startsWith("HTTP/1.1 200 ")
+                    .contains("\"key\":\"größe\"");
+        }
+    }
+
         assertThat(head.body()).isEmpty();
         assertThat(head.headers().firstValue("content-type"))
                 .isEqualTo(page.headers().firstValue("content-type"));

@@ -9,12 +9,13 @@ final class Percent {
     private Percent() {}
 
     /**
-     * Decodes a text.
+     * Decodes a part of a request's target.
      *
      * @param plusIsSpace as in queries of forms
      */
     static ByteString decode(String text, boolean plusIsSpace) throws ProblemDetails {
-        byte[] in = text.getBytes(StandardCharsets.UTF_8);
+        // The server decodes each byte of a target as one character.
+        byte[] in = text.getBytes(StandardCharsets.ISO_8859_1);
         ByteString.Output out = ByteString.newOutput(in.length);
         for (int i = 0; i < in.length; i++) {
             if (in[i] == '%') {

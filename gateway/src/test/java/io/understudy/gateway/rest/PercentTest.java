@@ -12,7 +12,7 @@ final class PercentTest {
 
     @Test
     void anyByteCanBeWritten() throws Exception {
-        assertThat(Percent.decode("a%2f%FF%00é", false))
+        assertThat(Percent.decode("a%2f%FF%00\u00c3\u00a9", false))
                 .isEqualTo(ByteString.copyFrom(new byte[] {'a', '/', -1, 0, (byte) 0xc3, (byte) 0xa9}));
     }
 
