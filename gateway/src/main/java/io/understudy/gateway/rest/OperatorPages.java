@@ -82,7 +82,6 @@ final class OperatorPages {
                         exchange.refuse(new ProblemDetails(
                                 503, Status.Code.UNAVAILABLE, "understudy: dashboard has no data yet"));
                     } else {
-                        exchange.request().response().putHeader("Cache-Control", "no-store");
                         exchange.answer(latest.overview());
                     }
                 })

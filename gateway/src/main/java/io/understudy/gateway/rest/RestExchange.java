@@ -73,6 +73,8 @@ final class RestExchange {
         this.route = route;
         this.client = client;
         this.listener = listener;
+        // By default: revisions and permissions change.
+        request.response().putHeader("Cache-Control", "no-store");
         request.response().exceptionHandler(gone -> {
             boolean unused = over(GONE);
             release();
@@ -204,7 +206,6 @@ final class RestExchange {
         HttpServerResponse response = request.response()
                 .setChunked(true)
                 .putHeader("Content-Type", type)
-                .putHeader("Cache-Control", "no-store")
                 // Otherwise a buffering proxy would retain it.
                 .putHeader("X-Accel-Buffering", "no");
         if (request.method().equals(HttpMethod.HEAD)) {
