@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.entry;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.PutRequest;
+import io.etcd.jetcd.api.RangeRequest;
 import io.grpc.ManagedChannel;
 import io.understudy.local.junit.EtcdExtension;
 import io.vertx.core.json.JsonArray;
@@ -14,15 +15,15 @@ import io.vertx.json.schema.JsonSchema;
 import io.vertx.json.schema.JsonSchemaOptions;
 import io.vertx.json.schema.OutputUnit;
 import io.vertx.json.schema.Validator;
-import java.net.URI;
 import java.net.Socket;
+import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
-import java.util.ArrayList;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -82,7 +83,8 @@ final class RestIT {
                         entry("value_encoding", "text"),
                         entry("version", 1))
                 .doesNotContainKey("lease");
-        assertThat(response.headers().firstValue("etag")).hasValue("\"" + key.getLong("mod_revision") + "\"");
+        assertThat(response.headers().firstValue("etag").orElseThrow())
+                .endsWith("-" + key.getLong("mod_revision") + "\"");
         assertThat(response.headers().firstValueAsLong("understudy-revision")).isPresent();
     }
 
@@ -118,6 +120,24 @@ final class RestIT {
         assertThat(send("GET", serializable("/v1/kv/greeting"), "If-None-Match", "\"1\"")
                         .statusCode())
                 .isEqualTo(200);
+        String cluster = Long.toHexString(GatewayFixture.kv(channel)
+                .range(RangeRequest.newBuilder()
+                        .setKey(ByteString.copyFromUtf8("a"))
+                        .build())
+                .getHeader()
+                .getClusterId());
+        assertThat(tag).startsWith("\"" + cluster + "-");
+    }
+
+    @Test
+    void onlyEntriesMayBeStored() throws Exception {
+        for (String path : List.of("/v1/kv", "/v1/kv/missing", "/v1/status")) {
+            assertThat(send("GET", serializable(path).replace("/status?consistency=serializable", "/status"))
+                            .headers()
+                            .allValues("cache-control"))
+                    .containsExactly("no-store");
+        }
+        assertThat(get("/v1/kv/greeting").headers().allValues("cache-control")).containsExactly("no-cache");
     }
 
     @Test
@@ -233,6 +253,19 @@ final class RestIT {
     }
 
     @Test
+    void anUnencodedKeyInUtf8IsFound() throws Exception {
+        put(ByteString.copyFromUtf8("größe"), ByteString.copyFromUtf8("1"));
+        try (Socket client = new Socket("127.0.0.1", fixture.gateway.restPort())) {
+            client.getOutputStream()
+                    .write("GET /v1/kv/größe HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+                            .getBytes(StandardCharsets.UTF_8));
+            assertThat(new String(client.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+                    .startsWith("HTTP/1.1 200 ")
+                    .contains("\"key\":\"größe\"");
+        }
+    }
+
+    @Test
     void aTargetThatIsTooLongIsRefused() throws Exception {
         assertThat(send("GET", "/v1/kv/" + "x".repeat(20_000)).statusCode()).isEqualTo(414);
     }
@@ -252,19 +285,6 @@ final class RestIT {
         String tag = page.headers().firstValue("etag").orElseThrow();
         assertThat(send("GET", path, "If-None-Match", tag).statusCode()).isEqualTo(304);
         HttpResponse<String> head = send("HEAD", path);
-    @Test
-    void anUnencodedKeyInUtf8IsFound() throws Exception {
-        put(ByteString.copyFromUtf8("größe"), ByteString.copyFromUtf8("1"));
-        try (Socket client = new Socket("127.0.0.1", fixture.gateway.restPort())) {
-            client.getOutputStream()
-                    .write("GET /v1/kv/größe HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
-                            .getBytes(StandardCharsets.UTF_8));
-            assertThat(new String(client.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
-                    .startsWith("HTTP/1.1 200 ")
-                    .contains("\"key\":\"größe\"");
-        }
-    }
-
         assertThat(head.body()).isEmpty();
         assertThat(head.headers().firstValue("content-type"))
                 .isEqualTo(page.headers().firstValue("content-type"));

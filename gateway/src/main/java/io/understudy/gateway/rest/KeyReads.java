@@ -55,8 +55,9 @@ final class KeyReads {
             return;
         }
         Entry entry = answer.result().entries().iterator().next();
-        // Each change of a key has a revision of its own, even to the same value.
-        if (exchange.isKnown("\"" + entry.modRevision() + "\"")) {
+        // Each change of a key has a revision of its own in a cluster, even to the same value.
+        String cluster = Long.toHexString(answer.result().header().getClusterId());
+        if (exchange.isKnown("\"" + cluster + "-" + entry.modRevision() + "\"")) {
             exchange.notModified();
         } else {
             JsonBytes out = new JsonBytes(JsonForm.GRPC_GATEWAY_2);
