@@ -108,7 +108,9 @@ public final class RestServer {
     private HttpServerOptions options() {
         HttpServerOptions options = new HttpServerOptions()
                 .setMaxInitialLineLength(MAX_TARGET_BYTES)
-                .setIdleTimeout((int) IDLE.toSeconds())
+                // Heartbeats of streams may be rarer.
+                .setIdleTimeout(
+                        (int) IDLE.plus(streamSource.heartbeatInterval()).toSeconds())
                 .setTcpNoDelay(true)
                 // Until the protocol is negotiated, Vert.x logs each disconnect as an error.
                 .setHttp2ClearTextEnabled(false);
