@@ -242,6 +242,17 @@ final class PermissionIT {
         assertThat(rest("/v1/status", users.token("root")).body()).contains("\"keys\":", "\"revision\":");
     }
 
+    @Test
+    void aRenewedTokenReadsTheFullStatus() throws Exception {
+        for (int i = 0; i < 2; i++) {
+            users.add("admin");
+            users.grantRole("admin", "root");
+            assertThat(rest("/v1/status", basic("admin", "admin")).body()).contains("\"keys\":");
+            users.delete("admin");
+            users.deleteRole("admin");
+        }
+    }
+
     /** The gateway itself is root. */
     @Test
     void callsWithoutATokenStayAnonymousAtTheSource() {

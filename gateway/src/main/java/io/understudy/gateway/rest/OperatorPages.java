@@ -53,7 +53,11 @@ final class OperatorPages {
         identification.then(exchange, session, principal -> permissions
                 .check(principal, Permission.Standing.ROOT)
                 .onSuccess(permitted -> exchange.answer(withHeld(status).toBuffer()))
-                .onFailure(refused -> exchange.answer(status.toBuffer())));
+                .onFailure(refused -> {
+                    if (!exchange.retries(refused)) {
+                        exchange.answer(status.toBuffer());
+                    }
+                }));
     }
 
     private JsonObject withHeld(JsonObject status) {

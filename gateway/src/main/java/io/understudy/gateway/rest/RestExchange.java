@@ -215,13 +215,18 @@ final class RestExchange {
         return response;
     }
 
-    void fail(Throwable why) {
+    /** Whether the source rejected the token and the request is served by the retry. */
+    boolean retries(Throwable why) {
         BooleanSupplier more = again;
         again = null;
-        if (why instanceof ApiException refusal
+        return why instanceof ApiException refusal
                 && refusal.code() == Status.Code.UNAUTHENTICATED
                 && more != null
-                && more.getAsBoolean()) {
+                && more.getAsBoolean();
+    }
+
+    void fail(Throwable why) {
+        if (retries(why)) {
             return;
         }
         ProblemDetails problem = ProblemDetails.of(why);
