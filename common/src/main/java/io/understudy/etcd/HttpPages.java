@@ -12,6 +12,9 @@ import org.jspecify.annotations.Nullable;
 /** Fetches pages from members' client ports, with a lazily created client. Thread-safe. */
 final class HttpPages {
 
+    /** Metrics of a member have less than 1 MiB. */
+    private static final int MOST_BYTES = 16 << 20;
+
     private final TlsContext tls;
     private final Duration connectTimeout;
     private @Nullable HttpClient made;
@@ -33,8 +36,7 @@ final class HttpPages {
                 .timeout(deadline)
                 .build();
         // The request's own time-out ends with the headers of the answer.
-        CompletableFuture<HttpResponse<String>> exchange =
-                http().sendAsync(request, HttpResponse.BodyHandlers.ofString());
+        CompletableFuture<HttpResponse<String>> exchange = http().sendAsync(request, BoundedBody.text(MOST_BYTES));
         CompletableFuture<HttpResponse<String>> answer =
                 exchange.copy().orTimeout(deadline.toNanos(), TimeUnit.NANOSECONDS);
         // Only this closes the connection of a body that does not end.

@@ -1,26 +1,22 @@
 package io.understudy.gateway.dashboard;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.understudy.etcd.BoundedBody;
 import io.understudy.gateway.metrics.GatewayMeter;
 import io.understudy.tls.TlsContext;
 import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.JsonObject;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpTimeoutException;
-import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.Flow;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -97,9 +93,8 @@ final class Neighbours implements AutoCloseable {
             return;
         }
         long began = System.nanoTime();
-        CompletableFuture<HttpResponse<byte[]>> answered = http.sendAsync(
-                HttpRequest.newBuilder(neighbour.page()).timeout(DEADLINE).build(),
-                answer -> new BoundedBody(MOST_BYTES));
+        CompletableFuture<HttpResponse<String>> answered = http.sendAsync(
+                HttpRequest.newBuilder(neighbour.page()).timeout(DEADLINE).build(), BoundedBody.text(MOST_BYTES));
         var unused = answered.thenApply(Neighbours::status)
                 // The request's own timeout ends with the headers of the response.
                 .orTimeout(DEADLINE.toNanos(), TimeUnit.NANOSECONDS)
@@ -120,13 +115,12 @@ final class Neighbours implements AutoCloseable {
                 });
     }
 
-    private static JsonObject status(HttpResponse<byte[]> answer) {
-        String body = new String(answer.body(), StandardCharsets.UTF_8);
+    private static JsonObject status(HttpResponse<String> answer) {
         if (answer.statusCode() != OK) {
             throw new CompletionException(new IOException("HTTP " + answer.statusCode()));
         }
         try {
-            return new JsonObject(body);
+            return new JsonObject(answer.body());
         } catch (DecodeException e) {
             throw new CompletionException(new IOException("response is not a status document"));
         }
@@ -144,55 +138,5 @@ final class Neighbours implements AutoCloseable {
     @Override
     public void close() {
         tls.close();
-    }
-
-    /** The body of a response, which fails and is cancelled beyond a size. */
-    private static final class BoundedBody implements HttpResponse.BodySubscriber<byte[]> {
-
-        private final int most;
-        private final ByteArrayOutputStream received = new ByteArrayOutputStream();
-        private final CompletableFuture<byte[]> body = new CompletableFuture<>();
-        private Flow.@Nullable Subscription subscription;
-
-        BoundedBody(int mostBytes) {
-            this.most = mostBytes;
-        }
-
-        @Override
-        public CompletionStage<byte[]> getBody() {
-            return body;
-        }
-
-        @Override
-        public void onSubscribe(Flow.Subscription begun) {
-            subscription = begun;
-            begun.request(Long.MAX_VALUE);
-        }
-
-        @Override
-        public void onNext(List<ByteBuffer> more) {
-            for (ByteBuffer each : more) {
-                if (received.size() + each.remaining() > most) {
-                    body.completeExceptionally(new IOException("response is larger than " + most + " bytes"));
-                    if (subscription != null) {
-                        subscription.cancel();
-                    }
-                    return;
-                }
-                byte[] bytes = new byte[each.remaining()];
-                each.get(bytes);
-                received.writeBytes(bytes);
-            }
-        }
-
-        @Override
-        public void onError(Throwable why) {
-            body.completeExceptionally(why);
-        }
-
-        @Override
-        public void onComplete() {
-            body.complete(received.toByteArray());
-        }
     }
 }

@@ -1,5 +1,6 @@
 package io.understudy.gateway.json;
 
+import io.understudy.etcd.BoundedBody;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdVersion;
@@ -7,7 +8,6 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.Iterator;
@@ -32,6 +32,9 @@ public final class SourceForm implements Supplier<JsonForm>, AutoCloseable {
 
     /** A range without a key, which every member rejects without effect. */
     private static final String REFUSED = "{}";
+
+    /** Maximum size of its response. */
+    private static final int MOST_BYTES = 64 << 10;
 
     private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
     private static final Duration LONGEST_PAUSE = Duration.ofMinutes(1);
@@ -113,11 +116,16 @@ public final class SourceForm implements Supplier<JsonForm>, AutoCloseable {
                     .execute(() -> probeAll(current, version, next));
             return;
         }
+        Duration timeout = source.settings().requestTimeout();
         HttpRequest request = HttpRequest.newBuilder(rest.next().uri().resolve("/v3/kv/range"))
-                .timeout(source.settings().requestTimeout())
+                .timeout(timeout)
                 .POST(BodyPublishers.ofString(REFUSED))
                 .build();
-        var unused = http.sendAsync(request, BodyHandlers.ofString())
+        CompletableFuture<HttpResponse<String>> exchange = http.sendAsync(request, BoundedBody.text(MOST_BYTES));
+        // The request's own timeout ends with the headers of the response.
+        var unused = exchange.copy()
+                .orTimeout(timeout.toNanos(), TimeUnit.NANOSECONDS)
+                .whenComplete((response, failure) -> exchange.cancel(true))
                 .handle((response, failure) ->
                         Optional.ofNullable(response).map(HttpResponse::body).flatMap(JsonForm::ofRefusal))
                 .thenAccept(detected ->
