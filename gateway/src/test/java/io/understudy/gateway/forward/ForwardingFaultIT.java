@@ -111,6 +111,19 @@ final class ForwardingFaultIT {
         assertThat(version("lost")).isEqualTo(2);
     }
 
+    /** After the primary has moved, clients must not learn further revisions of the former one. */
+    @Test
+    void anAnswerBeyondTheLastRevisionIsNotPassedOn() {
+        put("beyond", "before");
+        front.last = front.session.lastRevision();
+        assertThatExceptionOfType(StatusRuntimeException.class)
+                .isThrownBy(() -> put("beyond", "after"))
+                .withMessageContaining("etcdserver: request timed out, possibly due to connection lost");
+        assertThat(front.session.lastRevision()).isEqualTo(front.last);
+        front.last = Long.MAX_VALUE;
+        assertThat(version("beyond")).isEqualTo(2);
+    }
+
     @Test
     void anUnsentWriteGoesToAnotherMember() {
         EtcdMember gone = SOURCE.cluster().leader();

@@ -37,6 +37,9 @@ final class ForwardingFront implements AutoCloseable {
         public void authentication(boolean enabled) {}
     };
 
+    /** Clients get no answer with a greater revision. */
+    volatile long last = Long.MAX_VALUE;
+
     final Session session = new Session();
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     final ForwardMetrics metrics = new ForwardMetrics(registry);
@@ -47,7 +50,7 @@ final class ForwardingFront implements AutoCloseable {
 
     ForwardingFront(EtcdSettings settings, ForwardSettings forward) throws IOException {
         source = EtcdCluster.connect(settings, new SimpleMeterRegistry());
-        forwarding = new SourceForwarding(source, forward, metrics, UNOBSERVED, () -> false, false);
+        forwarding = new SourceForwarding(source, forward, metrics, upToLast(), () -> false, false);
         server = NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
                 .executor(loop)
                 .fallbackHandlerRegistry(new HandlerRegistry() {
@@ -60,6 +63,21 @@ final class ForwardingFront implements AutoCloseable {
                 })
                 .build()
                 .start();
+    }
+
+    private SourceForwarding.Executed upToLast() {
+        return new SourceForwarding.Executed() {
+            @Override
+            public boolean answered(long revision) {
+                return revision <= last;
+            }
+
+            @Override
+            public void compacted(long revision) {}
+
+            @Override
+            public void authentication(boolean enabled) {}
+        };
     }
 
     double elsewhere() {
