@@ -201,7 +201,7 @@ final class FollowedPrimaryIT {
         assertThat(fixture.gateway.failure()).isNotDone();
         fixture.awaitReady();
 
-        // The next process knows of the former primary only by the record.
+        // The next process has only the record.
         fixture.close();
         fixture = new GatewayFixture(Gateway.start(settings));
         fixture.awaitReady();

@@ -27,7 +27,11 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The record of a cluster that is rebuilt, with the same ID or another. Tests invariant G3. */
+/**
+ * The record of a cluster that is rebuilt, with the same ID or another.
+ *
+ * <p>Tests invariant G3.
+ */
 @Timeout(120)
 final class PrimaryRecordsIT {
 

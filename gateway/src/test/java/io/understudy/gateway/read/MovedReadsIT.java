@@ -40,7 +40,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Proxied reads while the source is replaced. Tests invariant G3. */
+/**
+ * Proxied reads while the source is replaced.
+ *
+ * <p>Tests invariant G3.
+ */
 @Timeout(120)
 final class MovedReadsIT {
 
