@@ -258,8 +258,7 @@ final class FollowedSource implements GatewaySource {
             return;
         }
         if (move != null) {
-            // Keys that are not mirrored differ, so no watcher of all keys may continue.
-            move(seen.record().scope().covers(replica.range()) ? move : move.withoutEndMarker());
+            move(move, seen.record().scope());
             return;
         }
         Present now = present;
@@ -293,7 +292,7 @@ final class FollowedSource implements GatewaySource {
     }
 
     /** Switches reads and writes to the new primary. The replica follows after the former one's last commits. */
-    private void move(Move to) {
+    private void move(Move to, PrimaryRecord.Scope scope) {
         Present before = present;
         movedNanos = System.nanoTime();
         Present moving;
@@ -314,8 +313,8 @@ final class FollowedSource implements GatewaySource {
                 .addKeyValue("revision", to.revision())
                 .addKeyValue("end_marker", to.endMarker())
                 .log("primary moved; following it");
-        SourceMove moved =
-                new SourceMove(to.revision(), to.endMarker(), new Revision(former), PrimaryRecord::isReserved);
+        SourceMove moved = new SourceMove(
+                to.revision(), to.endMarker(), new Revision(former), PrimaryRecord::isReserved, scope::covers);
         var unused = Objects.requireNonNull(writer)
                 .move(moved, () -> feeding = next)
                 .thenRun(() -> closeApart(before.source()));

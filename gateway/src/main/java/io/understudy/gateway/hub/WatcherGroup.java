@@ -124,6 +124,7 @@ final class WatcherGroup {
         if (before >= head) {
             return false;
         }
+        endMoved(live);
         long limit = coming.isEmpty() ? head : Math.min(head, coming.firstKey() - 1);
         long reached = pass.run(live, log, limit, true);
         if (reached == Pass.FORGOTTEN) {
@@ -165,6 +166,7 @@ final class WatcherGroup {
             return gone;
         }
         takeUp(cohort);
+        endMoved(cohort);
         Long higher = behind.higherKey(revision);
         long limit = Math.min(source.head(), higher == null ? live.revision() : Math.min(higher, live.revision()));
         long reached = limit <= revision ? revision : pass.run(cohort, source, limit, false);
@@ -253,6 +255,20 @@ final class WatcherGroup {
             Set<Watcher> first = coming.pollFirstEntry().getValue();
             early -= first.size();
             first.forEach(watcher -> end(watcher, revision() + 1));
+        }
+    }
+
+    /** Ends watchers of keys that differ since a move of the primary. Others of the cohort continue. */
+    private void endMoved(Cohort cohort) {
+        long movedAt = log.movedAt();
+        if (cohort.revision() < movedAt) {
+            cohort.forEach(watcher -> {
+                // Some may be ahead of the cohort.
+                if (!log.continues(watcher.spec().range(), Math.max(watcher.delivered, cohort.revision()))) {
+                    cohort.remove(watcher);
+                    end(watcher, movedAt + 1);
+                }
+            });
         }
     }
 

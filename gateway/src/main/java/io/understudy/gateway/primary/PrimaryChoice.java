@@ -45,12 +45,7 @@ public final class PrimaryChoice {
      * @param revision of that cluster at which its contents are those of the former primary at the end marker
      * @param endMarker zero if unknown
      */
-    public record Move(Side side, ClusterId cluster, Revision revision, Revision endMarker) {
-
-        public Move withoutEndMarker() {
-            return new Move(side, cluster, revision, Revision.ZERO);
-        }
-    }
+    public record Move(Side side, ClusterId cluster, Revision revision, Revision endMarker) {}
 
     /** Whether the primary is open to clients. */
     public enum Writes {

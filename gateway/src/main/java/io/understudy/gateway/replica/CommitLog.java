@@ -1,10 +1,12 @@
 package io.understudy.gateway.replica;
 
+import io.understudy.vocabulary.KeyRange;
 import java.util.Iterator;
 import java.util.Map;
 import java.util.concurrent.ConcurrentNavigableMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,8 +28,14 @@ public final class CommitLog {
     /** The source has compacted the revisions before this one. */
     private volatile long compacted;
 
+    private volatile Move lastMove = Move.NONE;
+
     private volatile int size;
     private volatile long bytes;
+
+    private record Move(long revision, Predicate<KeyRange> mirrored) {
+        static final Move NONE = new Move(CommitLog.NONE, range -> true);
+    }
 
     /** All commits after it are held; {@link #NONE} before the log begins. Never decreases while commits follow. */
     public long from() {
@@ -122,6 +130,7 @@ public final class CommitLog {
     public void restart(long seen) {
         formerly(seen);
         compacted = 0;
+        lastMove = Move.NONE;
         // First, so that no reader skips a missing commit.
         from = NONE;
         head = NONE;
@@ -138,6 +147,29 @@ public final class CommitLog {
         commits.put(revision, commit);
         count(size + 1, bytes + commit.heapBytes());
         head = revision;
+    }
+
+    /**
+     * Continues at another cluster. For the writing thread.
+     *
+     * @param revision of that cluster with the contents at the head
+     * @param mirrored ranges with equal contents
+     */
+    public void move(long revision, Predicate<KeyRange> mirrored) {
+        // First, so that no reader advances beyond it unchecked.
+        lastMove = new Move(revision, mirrored);
+        advance(revision);
+    }
+
+    /** The revision of the last {@link #move}; {@link #NONE} without one. */
+    public long movedAt() {
+        return lastMove.revision();
+    }
+
+    /** Whether a reader of the range at that revision can continue: there is no move ahead, or the range is mirrored. */
+    public boolean continues(KeyRange range, long at) {
+        Move last = lastMove;
+        return at >= last.revision() || last.mirrored().test(range);
     }
 
     /** Advances the head without a commit. For the writing thread. */

@@ -192,7 +192,7 @@ public final class Replica implements FeedConsumer {
     /**
      * Follows another cluster, without a state until its first snapshot is complete. Watchers at the end marker
      * continue at {@link SourceMove#revision}, if the log ends exactly there; otherwise the log is empty, and all
-     * before that revision counts as compacted. If clients may know greater revisions, the log restarts. For the
+     * before that revision counts as compacted. So does it for watchers of keys that are not mirrored. If clients may know greater revisions, the log restarts. For the
      * writing thread.
      */
     void moved(SourceMove move) {
@@ -220,7 +220,7 @@ public final class Replica implements FeedConsumer {
             listener.restarted(move.revision());
         } else if (reached != null) {
             if (whole) {
-                log.advance(move.revision().value());
+                log.move(move.revision().value(), move.mirrored());
             } else {
                 log.begin(move.revision().value());
             }

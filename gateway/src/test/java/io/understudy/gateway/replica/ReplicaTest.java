@@ -188,7 +188,8 @@ final class ReplicaTest {
             }
         });
         load(other, 50, Keys.entry(A, "1", 5));
-        SourceMove move = new SourceMove(new Revision(20), new Revision(50), new Revision(60), key -> false);
+        SourceMove move =
+                new SourceMove(new Revision(20), new Revision(50), new Revision(60), key -> false, range -> true);
         assertThat(other.goesBack(move)).isTrue();
         other.moved(move);
         assertThat(other.log().head()).isEqualTo(CommitLog.NONE);
@@ -211,7 +212,11 @@ final class ReplicaTest {
 
     private static SourceMove move(long revision, long endMarker) {
         return new SourceMove(
-                new Revision(revision), new Revision(endMarker), Revision.ZERO, key -> key.equals(Keys.key("own")));
+                new Revision(revision),
+                new Revision(endMarker),
+                Revision.ZERO,
+                key -> key.equals(Keys.key("own")),
+                range -> true);
     }
 
     private void load(long revision, KeyValue... entries) {

@@ -115,7 +115,7 @@ final class ReplicaWriterTest {
     void afterAMoveTheNextFeedIsOfTheOtherCluster() {
         AtomicInteger openedBefore = new AtomicInteger();
         writer.move(
-                        new SourceMove(new Revision(20), new Revision(5), Revision.ZERO, key -> false),
+                        new SourceMove(new Revision(20), new Revision(5), Revision.ZERO, key -> false, range -> true),
                         () -> openedBefore.set(feeds.opened.size()))
                 .orTimeout(20, TimeUnit.SECONDS)
                 .join();
@@ -134,10 +134,10 @@ final class ReplicaWriterTest {
     void theFormerFeedDeliversUpToTheEndMarker_andTwoMovesAreMadeInOrder() {
         List<String> calls = new CopyOnWriteArrayList<>();
         CompletableFuture<Void> first = writer.move(
-                new SourceMove(new Revision(20), new Revision(9), Revision.ZERO, key -> false),
+                new SourceMove(new Revision(20), new Revision(9), Revision.ZERO, key -> false, range -> true),
                 () -> calls.add("first at " + replica.log().head()));
         CompletableFuture<Void> second = writer.move(
-                new SourceMove(new Revision(40), new Revision(30), Revision.ZERO, key -> false),
+                new SourceMove(new Revision(40), new Revision(30), Revision.ZERO, key -> false, range -> true),
                 () -> calls.add("second at " + replica.log().head()));
         feeds.next(consumer -> consumer.commit(SourceModel.commit(9, List.of(new Change.Put(B))), position(9)));
         CompletableFuture.allOf(first, second).orTimeout(20, TimeUnit.SECONDS).join();
@@ -149,7 +149,7 @@ final class ReplicaWriterTest {
     @Test
     void aMoveDoesNotWaitForAFormerClusterThatIsSilent() {
         writer.move(
-                        new SourceMove(new Revision(20), new Revision(9), Revision.ZERO, key -> false),
+                        new SourceMove(new Revision(20), new Revision(9), Revision.ZERO, key -> false, range -> true),
                         () -> assertThat(replica.log().head()).isEqualTo(5))
                 .orTimeout(20, TimeUnit.SECONDS)
                 .join();
@@ -164,7 +164,9 @@ final class ReplicaWriterTest {
         await().atMost(Duration.ofSeconds(20)).until(() -> feeds.opened.size() == 2);
         snapshot(9, B);
         await().atMost(Duration.ofSeconds(20)).until(() -> !feeds.resumedAt.isEmpty());
-        writer.move(new SourceMove(new Revision(20), Revision.ZERO, Revision.ZERO, key -> false), () -> {})
+        writer.move(
+                        new SourceMove(new Revision(20), Revision.ZERO, Revision.ZERO, key -> false, range -> true),
+                        () -> {})
                 .orTimeout(20, TimeUnit.SECONDS)
                 .join();
         assertThat(writer.failed()).isNull();
