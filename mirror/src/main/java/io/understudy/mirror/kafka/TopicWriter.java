@@ -12,6 +12,11 @@ import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.LongFunction;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -49,6 +54,12 @@ final class TopicWriter implements AutoCloseable {
     private final String doing;
     /** Records since the last mark: of each partition of the changes, then of the state. */
     private final long[] sinceMark;
+    /** Waits for acknowledgements: {@link Producer#flush} has no timeout, and ends when the producer is closed. */
+    private final ExecutorService flushes = Executors.newSingleThreadExecutor(work -> {
+        Thread thread = new Thread(work, "kafka-flush");
+        thread.setDaemon(true);
+        return thread;
+    });
 
     private @Nullable KafkaClientMetrics exported;
     private boolean inTransaction;
@@ -172,7 +183,7 @@ final class TopicWriter implements AutoCloseable {
             unacknowledgedBytes += size;
             if (unacknowledgedBytes >= MAX_UNACKNOWLEDGED_BYTES) {
                 unacknowledgedBytes = 0;
-                producer.flush();
+                flush();
             }
         } catch (KafkaException e) {
             throw explained(e);
@@ -187,7 +198,7 @@ final class TopicWriter implements AutoCloseable {
      */
     Duration commit() {
         try {
-            producer.flush();
+            flush();
             requireNoFault();
             producer.commitTransaction();
             inTransaction = false;
@@ -195,6 +206,20 @@ final class TopicWriter implements AutoCloseable {
             offsets.committed();
             return Duration.ofNanos(System.nanoTime() - beganNanos);
         } catch (KafkaException e) {
+            throw explained(e);
+        }
+    }
+
+    /** Waits until each sent record is acknowledged or has failed. */
+    private void flush() {
+        // Records expire within the timeout, but not while the partition cannot be added to the transaction.
+        Duration limit = options.kafka().timeout().multipliedBy(2);
+        try {
+            flushes.submit(producer::flush).get(limit.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (TimeoutException e) {
+            throw explained(new SinkException.Unavailable(
+                    doing + " failed: no acknowledgement within " + limit.toMillis() + " ms", e));
+        } catch (InterruptedException | ExecutionException e) {
             throw explained(e);
         }
     }
@@ -229,6 +254,7 @@ final class TopicWriter implements AutoCloseable {
         } catch (InterruptException e) {
             isInterrupted = true;
         } finally {
+            flushes.shutdown();
             if (isInterrupted) {
                 Thread.currentThread().interrupt();
             }
