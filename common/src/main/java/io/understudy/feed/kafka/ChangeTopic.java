@@ -2,6 +2,7 @@ package io.understudy.feed.kafka;
 
 import io.understudy.consumer.format.HoleException;
 import io.understudy.consumer.format.MalformedRecordException;
+import io.understudy.consumer.format.MirrorRecord;
 import io.understudy.consumer.format.SectionAssembly;
 import io.understudy.feed.FeedEndedException;
 import io.understudy.feed.FeedEndedException.AnotherCluster;
@@ -37,6 +38,8 @@ final class ChangeTopic {
 
     /** The consumer's position after all ready events. */
     private Position position;
+    /** Of the last mark at that position or after it; null before the first after a resumed position. */
+    private @Nullable Long lastGeneration;
 
     private @Nullable ChangeTopicStart start;
     private @Nullable TopicWatch watch;
@@ -64,6 +67,7 @@ final class ChangeTopic {
         this.origins = origins;
         this.position = position;
         this.generation = generation;
+        this.lastGeneration = generation;
         this.metrics = metrics;
         this.start = new ChangeTopicStart(connection, options.topic(), position, true);
     }
@@ -93,6 +97,11 @@ final class ChangeTopic {
         } catch (MalformedRecordException e) {
             throw new Unexplained(e.getMessage(), e);
         }
+    }
+
+    /** Returns the generation of the topic at the end of the feed; null if unknown. */
+    @Nullable Long generation() {
+        return lastGeneration;
     }
 
     private void begin(List<TopicPartition> all, List<SectionAssembly.Start> starts) {
@@ -173,6 +182,9 @@ final class ChangeTopic {
             open.accept(record.partition(), content, record.timestamp());
             if (isMark) {
                 marked(open);
+                if (!content.revision().isBefore(position.revision())) {
+                    lastGeneration = MirrorRecord.generation(record);
+                }
             }
         }
         if (newest > 0) {

@@ -12,6 +12,7 @@ import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
 import org.apache.kafka.common.KafkaException;
@@ -40,6 +41,9 @@ final class KafkaFeed implements Feed {
     private final KafkaFeedOptions options;
     private final KeyRange range;
     private final OriginCheck origins;
+    /** Of the source's feeds. */
+    private final AtomicReference<@Nullable LastGap> lastGap;
+
     private final KafkaFeedMetrics metrics;
     private final Outages outages;
     /** Kafka's consumer is one thread's at a time: the polling or the closing one's. */
@@ -59,12 +63,14 @@ final class KafkaFeed implements Feed {
             KeyRange range,
             OriginCheck origins,
             @Nullable Position resumeAt,
+            AtomicReference<@Nullable LastGap> lastGap,
             KafkaFeedMetrics metrics) {
         this.clients = clients;
         this.options = options;
         this.range = range;
         this.origins = origins;
         this.position = resumeAt;
+        this.lastGap = lastGap;
         this.metrics = metrics;
         this.outages = new Outages(options.topic() + " and " + options.stateTopic(), clients.settings(), metrics);
     }
@@ -94,6 +100,10 @@ final class KafkaFeed implements Feed {
                         .addKeyValue("cause", e.getMessage())
                         .log("feed ended");
                 metrics.feed().ended(e);
+                if (e instanceof Gap gap) {
+                    ChangeTopic changes = tail;
+                    lastGap.set(new LastGap(gap.position(), changes == null ? null : changes.generation()));
+                }
                 end = e;
                 close();
             }
@@ -198,7 +208,7 @@ final class KafkaFeed implements Feed {
         if (standing == null) {
             StateTopic reading = bootstrap;
             if (reading == null) {
-                reading = new StateTopic(open, options.stateTopic(), range, origins, metrics.strays());
+                reading = new StateTopic(open, options.stateTopic(), range, origins, lastGap.get(), metrics.strays());
                 bootstrap = reading;
             }
             StateTable table = reading.read(timeout);
@@ -207,6 +217,7 @@ final class KafkaFeed implements Feed {
                 return null;
             }
             bootstrap = null;
+            lastGap.set(null);
             generation = table.chain().generation();
             standing = new Position(cluster, table.revision(), null);
             position = standing;

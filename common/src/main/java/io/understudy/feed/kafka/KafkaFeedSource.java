@@ -12,6 +12,7 @@ import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /** Feeds from the topics that a mirror writes. Thread-safe. */
@@ -23,6 +24,8 @@ public final class KafkaFeedSource implements FeedSource {
     private final TopicHead head;
     /** Used parts of a range; null for all of it. */
     private final @Nullable List<KeyRange> parts;
+    /** Of the last feed; null once a snapshot has followed. */
+    private final AtomicReference<@Nullable LastGap> lastGap = new AtomicReference<>();
 
     /**
      * Connects when a feed is polled.
@@ -62,7 +65,7 @@ public final class KafkaFeedSource implements FeedSource {
                         .filter(range::intersects)
                         .map(range::intersection)
                         .toList();
-        return new KafkaFeed(clients, options, range, new OriginCheck(used), resumeAt, metrics);
+        return new KafkaFeed(clients, options, range, new OriginCheck(used), resumeAt, lastGap, metrics);
     }
 
     /**

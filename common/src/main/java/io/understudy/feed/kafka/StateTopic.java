@@ -37,6 +37,7 @@ final class StateTopic {
     private final TopicPartition partition;
     private final KeyRange range;
     private final OriginCheck origins;
+    private final @Nullable LastGap lastGap;
     private final StrayRecords strays;
     private final Connection.AdminQuery<TopicDescription> describing;
     private final Connection.AdminQuery<Duration> retaining;
@@ -54,7 +55,15 @@ final class StateTopic {
     /** The last logged cause of waiting. */
     private String waitsFor = "";
 
-    StateTopic(Connection connection, String topic, KeyRange range, OriginCheck origins, StrayRecords strays) {
+    /** @param lastGap that the state must include; null for none */
+    StateTopic(
+            Connection connection,
+            String topic,
+            KeyRange range,
+            OriginCheck origins,
+            @Nullable LastGap lastGap,
+            StrayRecords strays) {
+        this.lastGap = lastGap;
         this.connection = connection;
         this.partition = new TopicPartition(topic, 0);
         this.range = range;
@@ -81,9 +90,9 @@ final class StateTopic {
         if (retention == null || (table.chain().needsEnd() && !findEnd(timeout))) {
             return null;
         }
-        boolean heard = !table.chain().isRead(offset, table.isWhole()) && readRecords(timeout);
+        boolean heard = !table.chain().isRead(offset, isWhole()) && readRecords(timeout);
         boolean isLate = System.nanoTime() - begunNanos > retention.toNanos();
-        StateChain.Step step = table.chain().step(offset, table.isWhole(), isLate);
+        StateChain.Step step = table.chain().step(offset, isWhole(), isLate);
         if (step == StateChain.Step.READ) {
             furthest = Math.max(furthest, offset);
         } else if (step == StateChain.Step.WAIT) {
@@ -99,8 +108,14 @@ final class StateTopic {
         return null;
     }
 
+    private boolean isWhole() {
+        return table.isWhole() && (lastGap == null || !lastGap.isAfter(table));
+    }
+
     private void waits(boolean heard) {
-        if (table.chain().isAtMark()) {
+        if (table.chain().isAtMark() && table.isWhole()) {
+            waits("state is older than what the change topic had before a gap: MirrorMaker has not copied it yet");
+        } else if (table.chain().isAtMark()) {
             waits("stray records replaced keys, and the mirror has not restored them yet");
         } else if (!heard) {
             waits(

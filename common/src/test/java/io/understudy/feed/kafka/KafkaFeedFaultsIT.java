@@ -69,6 +69,54 @@ final class KafkaFeedFaultsIT {
     }
 
     @Test
+    void theSnapshotAfterAGapWaitsForADelayedState() throws Exception {
+        MirrorStub mirror = fixture.mirror(1);
+        mirror.snapshot(fixture.history().revision(), fixture.history().state(), List.of());
+        KafkaFeedSource source = fixture.source();
+        FeedRunner reader = fixture.closeLater(
+                new FeedRunner(source.open(KeyRange.all(), FeedKind.STATE, null), new ModelConsumer(KeyRange.all())));
+        mirror.delayState();
+        mirror.writeEach(fixture.history().next(3));
+        reader.awaitRevision(fixture.history().revision(), PATIENCE);
+        mirror.writeWithHole(fixture.history().next(1));
+        assertThat(reader.awaitEnd(PATIENCE)).isInstanceOf(Gap.class);
+        Feed next = fixture.closeLater(source.open(KeyRange.all(), FeedKind.STATE, null));
+        ModelConsumer model = new ModelConsumer(KeyRange.all());
+        await().atMost(PATIENCE).until(() -> next.poll(Duration.ofMillis(100), model) || next.stateRead() > 0);
+        assertThat(next.poll(Duration.ofSeconds(1), model))
+                .as("a snapshot before the gap")
+                .isFalse();
+        mirror.copyState();
+        FeedRunner again = fixture.closeLater(new FeedRunner(next, model));
+        again.awaitRevision(fixture.history().revision(), PATIENCE);
+        assertThat(again.state()).isEqualTo(fixture.history().state());
+    }
+
+    /** The topics were written from scratch, with the lower revisions of another history. */
+    @Test
+    void theSnapshotAfterAGapDoesNotWaitInALaterGeneration() throws Exception {
+        MirrorStub mirror = fixture.mirror(1);
+        Revision first = fixture.history().revision();
+        List<KeyValue> state = fixture.history().state();
+        mirror.snapshot(first, state, List.of());
+        KafkaFeedSource source = fixture.source();
+        FeedRunner reader = fixture.closeLater(
+                new FeedRunner(source.open(KeyRange.all(), FeedKind.STATE, null), new ModelConsumer(KeyRange.all())));
+        mirror.writeEach(fixture.history().next(3));
+        reader.awaitRevision(fixture.history().revision(), PATIENCE);
+        mirror.writeWithHole(fixture.history().next(1));
+        assertThat(reader.awaitEnd(PATIENCE)).isInstanceOf(Gap.class);
+        mirror.recreateChangeTopic();
+        mirror.recreateStateTopic();
+        mirror.reconnect();
+        mirror.snapshot(first, state, List.of());
+        FeedRunner again = fixture.closeLater(
+                new FeedRunner(source.open(KeyRange.all(), FeedKind.STATE, null), new ModelConsumer(KeyRange.all())));
+        again.awaitRevision(first, PATIENCE);
+        assertThat(again.state()).isEqualTo(state);
+    }
+
+    @Test
     void aCommitBeyondTheLimitIsAGapAndThenASnapshot() {
         MirrorStub mirror = fixture.mirror(1);
         mirror.snapshot(fixture.history().revision(), fixture.history().state(), List.of());

@@ -12,9 +12,11 @@ import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
@@ -29,6 +31,7 @@ import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.ConfigResource;
+import org.jspecify.annotations.Nullable;
 
 /** Writes a mirror's topics the way a mirror does. */
 final class MirrorStub implements AutoCloseable {
@@ -42,6 +45,8 @@ final class MirrorStub implements AutoCloseable {
     private int partitions;
     private TopicOrigin origin;
     private Revision complete = Revision.ZERO;
+    /** Records of the state topic that are not copied yet; null if each is sent at once. */
+    private @Nullable List<ProducerRecord<byte[], byte[]>> delayed;
 
     MirrorStub(String bootstrapServers, String topic, int partitions, Map<String, String> stateConfig) {
         this.clients = new KafkaClients(KafkaSettings.of(bootstrapServers), "stub");
@@ -184,6 +189,21 @@ final class MirrorStub implements AutoCloseable {
         commits.forEach(commit -> write(List.of(commit)));
     }
 
+    /** As a copy of the state topic is that has not come as far as that of the changes. */
+    void delayState() {
+        delayed = new ArrayList<>();
+    }
+
+    /** Writes what was delayed. */
+    void copyState() {
+        producer.beginTransaction();
+        for (ProducerRecord<byte[], byte[]> record : Objects.requireNonNull(delayed)) {
+            Future<?> unused = producer.send(record);
+        }
+        producer.commitTransaction();
+        delayed = null;
+    }
+
     /** Commits in a transaction that fails. */
     void abort(List<Commit> commits) {
         producer.beginTransaction();
@@ -285,8 +305,14 @@ final class MirrorStub implements AutoCloseable {
     }
 
     private void send(String to, int partition, TopicRecord record) {
+        ProducerRecord<byte[], byte[]> written = RecordFormat.write(to, partition, record, origin);
+        List<ProducerRecord<byte[], byte[]>> later = delayed;
+        if (later != null && to.equals(stateTopic())) {
+            later.add(written);
+            return;
+        }
         // What fails shows when the transaction is committed.
-        Future<?> unused = producer.send(RecordFormat.write(to, partition, record, origin));
+        Future<?> unused = producer.send(written);
     }
 
     private int send(TopicRecord record, ByteString key) {
