@@ -4,6 +4,7 @@ import com.google.protobuf.ByteString;
 import io.understudy.consumer.format.MirrorRecord.Kind;
 import io.understudy.consumer.format.StateChain;
 import io.understudy.consumer.format.StateDigest;
+import io.understudy.feed.FeedEndedException.Unexplained;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
@@ -29,7 +30,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class StateTable {
 
+    /** Approximate memory of an entry beside key and value. */
+    private static final int ENTRY_BYTES = 256;
+
+    private static final int HASH_BYTES = 64;
+
     private final KeyRange range;
+    private final long maxBytes;
     private final NavigableMap<ByteString, KeyValue> entries = new TreeMap<>(KeyRange.KEY_ORDER);
 
     /** Hashes of keys outside the range: the digest covers these, too. */
@@ -39,9 +46,27 @@ final class StateTable {
 
     private final StateChain chain = new StateChain();
     private @Nullable ClusterId cluster;
+    private long bytes;
 
+    /** Creates a table of up to half of the heap. The consumer of its entries takes memory, too. */
     StateTable(KeyRange range) {
+        this(range, Runtime.getRuntime().maxMemory() / 2);
+    }
+
+    StateTable(KeyRange range, long maxBytes) {
         this.range = range;
+        this.maxBytes = maxBytes;
+    }
+
+    /** @throws Unexplained the keys exceed the memory limit */
+    void requireFits() throws Unexplained {
+        long needed = bytes + (long) HASH_BYTES * others.size();
+        if (needed > maxBytes) {
+            throw new Unexplained("state in Kafka needs at least " + needed + " bytes of memory for " + entries.size()
+                    + " keys in the range and " + others.size() + " others; allowed: " + maxBytes
+                    + ", half of the maximum Java heap. Increase the heap (UNDERSTUDY_JAVA_OPTS=-Xmx…), or reduce the"
+                    + " range");
+        }
     }
 
     /** Decides when the state is complete. */
@@ -93,6 +118,7 @@ final class StateTable {
         }
         if (generation == StateChain.Generation.NEW) {
             entries.clear();
+            bytes = 0;
             others.clear();
             replaced.clear();
         }
@@ -119,12 +145,27 @@ final class StateTable {
     private void put(KeyValue entry) {
         ByteString key = entry.key();
         replaced.remove(key);
-        boolean isNew = range.contains(key)
-                ? entries.put(key, entry) == null
-                : others.add(StateDigest.hash(key.asReadOnlyByteBuffer()));
+        boolean isNew =
+                range.contains(key) ? putInRange(entry) : others.add(StateDigest.hash(key.asReadOnlyByteBuffer()));
         if (isNew) {
             chain.added(key.asReadOnlyByteBuffer());
         }
+    }
+
+    private boolean putInRange(KeyValue entry) {
+        KeyValue former = entries.put(entry.key(), entry);
+        bytes += size(entry) - size(former);
+        return former == null;
+    }
+
+    private boolean removeInRange(ByteString key) {
+        KeyValue former = entries.remove(key);
+        bytes -= size(former);
+        return former != null;
+    }
+
+    private static long size(@Nullable KeyValue entry) {
+        return entry == null ? 0 : ENTRY_BYTES + entry.bytes();
     }
 
     private void gone(ByteString key) {
@@ -133,9 +174,8 @@ final class StateTable {
     }
 
     private boolean remove(ByteString key) {
-        boolean isRemoved = range.contains(key)
-                ? entries.remove(key) != null
-                : others.remove(StateDigest.hash(key.asReadOnlyByteBuffer()));
+        boolean isRemoved =
+                range.contains(key) ? removeInRange(key) : others.remove(StateDigest.hash(key.asReadOnlyByteBuffer()));
         if (isRemoved) {
             chain.removed(key.asReadOnlyByteBuffer());
         }

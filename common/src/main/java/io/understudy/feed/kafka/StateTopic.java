@@ -202,6 +202,7 @@ final class StateTopic {
                     origins.check(record);
                 }
                 table.accept(content, MirrorRecord.generation(record), MirrorRecord.state(record));
+                table.requireFits();
             } catch (MalformedRecordException e) {
                 throw new Unexplained(e.getMessage(), e);
             }

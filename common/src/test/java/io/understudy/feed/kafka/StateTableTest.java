@@ -1,10 +1,12 @@
 package io.understudy.feed.kafka;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.ByteString;
 import io.understudy.consumer.format.StateChain;
 import io.understudy.consumer.format.StateDigest;
+import io.understudy.feed.FeedEndedException.Unexplained;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Commit;
@@ -246,6 +248,35 @@ class StateTableTest {
         assertThat(table.isWhole()).isFalse();
         table.accept(new TopicRecord.Gone(CLUSTER, revision, entry.key()), 1, null);
         assertThat(table.isWhole()).isTrue();
+    }
+
+    @Test
+    void theKeysHaveAMemoryLimit() throws Exception {
+        Revision revision = new Revision(5);
+        KeyRange range = KeyRange.prefix(ByteString.copyFromUtf8("a"));
+        StateTable table = new StateTable(range, 2_000);
+        KeyValue large = entry("a1", 1_000);
+        table.accept(new TopicRecord.Found(CLUSTER, large), 1, null);
+        table.accept(new TopicRecord.Found(CLUSTER, large), 1, null);
+        table.accept(new TopicRecord.Found(CLUSTER, entry("b", 5_000)), 1, null);
+        table.requireFits();
+        table.accept(new TopicRecord.Found(CLUSTER, entry("a2", 1_000)), 1, null);
+        assertThatThrownBy(table::requireFits)
+                .isInstanceOf(Unexplained.class)
+                .hasMessageContainingAll("2 keys in the range and 1 others", "allowed: 2000", "-Xmx");
+        table.accept(new TopicRecord.Gone(CLUSTER, revision, large.key()), 1, null);
+        table.requireFits();
+        table.accept(new TopicRecord.Found(CLUSTER, large), 1, null);
+        table.stray(large.key());
+        table.requireFits();
+        table.accept(new TopicRecord.Found(CLUSTER, large), 2, null);
+        table.requireFits();
+    }
+
+    private static KeyValue entry(String key, int bytes) {
+        Revision revision = new Revision(5);
+        return new KeyValue(
+                ByteString.copyFromUtf8(key), ByteString.copyFrom(new byte[bytes]), revision, revision, 1, 0);
     }
 
     @Test
