@@ -114,8 +114,11 @@ final class LastRecords {
             throw new SinkException.Refused(String.valueOf(e.getMessage()), e);
         }
         if (content == null) {
-            // Compaction may remove what the mirror wrote to that key.
-            digests.remove(ByteString.copyFrom(record.key()));
+            // Brokers accept records without a key while the topic is not compacted.
+            if (record.key() != null) {
+                // Compaction may remove what the mirror wrote to that key.
+                digests.remove(ByteString.copyFrom(record.key()));
+            }
             return;
         }
         String written = MirrorRecord.text(record.headers(), MirrorRecord.FORMAT);

@@ -394,7 +394,7 @@ final class SinkStart {
                 isReplaced.set(false);
             } else if (content == null && isState) {
                 strayAt = strayAt < 0 ? record.offset() : strayAt;
-                isReplaced.compareAndSet(false, record.key().length == 0);
+                isReplaced.compareAndSet(false, record.key() != null && record.key().length == 0);
             }
         });
         if (isState && extent.begin() > 0) {

@@ -63,7 +63,7 @@ final class StateCheck {
         TopicReader.Extent extent = reader.read(partition, offsets.uncheckedFrom(), record -> {
             if (isStray(record)) {
                 isFound.set(true);
-                inScope.compareAndSet(false, scope.contains(ByteString.copyFrom(record.key())));
+                inScope.compareAndSet(false, record.key() != null && scope.contains(ByteString.copyFrom(record.key())));
             }
         });
         // Without a stray record, the other writer's has valid headers.

@@ -231,6 +231,10 @@ final class StrayRecordsIT {
 
     private static void resynchronise(KafkaSink next, long revision, List<KeyValue> state) {
         assertThat(next.open()).as("the position of a resynchronisation").isNull();
+        rewrite(next, revision, state);
+    }
+
+    private static void rewrite(KafkaSink next, long revision, List<KeyValue> state) {
         next.snapshotStarted(CLUSTER, new Revision(revision));
         next.snapshotPage(
                 KeyRange.all(),
@@ -239,6 +243,37 @@ final class StrayRecordsIT {
                         .toList());
         next.snapshotCompleted(at(revision));
         next.close();
+    }
+
+    /** Brokers accept it while the topic is not compacted. */
+    @Test
+    void recordsWithoutAKeyInTheStateTopicAreSkipped() throws Exception {
+        strayWithoutKey();
+        List<KeyValue> state = new ArrayList<>(List.of(entry(11, "a"), entry(9, "first")));
+        await().atMost(PATIENCE).until(() -> {
+            add(state);
+            return fixture.strays() > 0;
+        });
+        sink.close();
+        strayWithoutKey();
+        KafkaSink next = fixture.sink();
+        assertThat(next.open()).isNotNull();
+        rewrite(next, 10 + state.size(), state);
+        try (Reader reader = new Reader()) {
+            assertThat(reader.await().keySet()).containsExactlyElementsOf(keys(state));
+        }
+    }
+
+    private void strayWithoutKey() throws Exception {
+        String topic = fixture.options().stateTopic();
+        ConfigResource resource = new ConfigResource(ConfigResource.Type.TOPIC, topic);
+        alter(resource, "cleanup.policy", "delete");
+        await().atMost(PATIENCE)
+                .ignoreExceptions()
+                .until(() -> other.send(new ProducerRecord<>(topic, 0, null, bytes("junk")))
+                                .get()
+                        != null);
+        alter(resource, "cleanup.policy", "compact");
     }
 
     private static List<String> keys(List<KeyValue> state) {
