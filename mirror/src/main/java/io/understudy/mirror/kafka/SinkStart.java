@@ -104,7 +104,7 @@ final class SinkStart {
             KafkaTopics topics = new KafkaTopics(admin, options);
             Map<String, TopicDescription> existing = topics.find();
             RecordLimit limit = topics.limit(existing);
-            Fenced fenced = fence(existing.containsKey(options.checkpointTopic()), limit);
+            Fenced fenced = fence(existing.containsKey(options.checkpointTopic()), limit, topics);
             Producer<byte[], byte[]> producer = fenced.producer();
             CheckpointTopic.Stored stored = fenced.stored();
             try {
@@ -156,14 +156,14 @@ final class SinkStart {
      * Fences the writer that the checkpoint names. Another transactional.id takes over by a transaction of the recorded
      * one: Kafka accepts it from the last producer of that id only, so each writer is fenced.
      */
-    private Fenced fence(boolean hasCheckpoint, RecordLimit limit) {
+    private Fenced fence(boolean hasCheckpoint, RecordLimit limit, KafkaTopics topics) {
         for (int i = 0; i < MAX_HANDOVERS; i++) {
             // Read first: another mirror must not be fenced by a mistake in the configuration of this one.
             String id = writer(hasCheckpoint ? known(checkpoints.read(reader)) : null);
             if (id.equals(options.transactionalId())) {
                 Producer<byte[], byte[]> producer = producer(id, limit);
                 try {
-                    CheckpointTopic.Stored stored = hasCheckpoint ? known(checkpoints.read(reader)) : null;
+                    CheckpointTopic.Stored stored = hasCheckpoint ? known(lastCheckpoint(topics)) : null;
                     if (writer(stored).equals(id)) {
                         return new Fenced(producer, stored);
                     }
@@ -173,7 +173,7 @@ final class SinkStart {
                 }
                 producer.close(Duration.ZERO);
             } else {
-                handOver(id, limit);
+                handOver(id, limit, topics);
             }
         }
         throw new SinkException.Unavailable(
@@ -183,12 +183,12 @@ final class SinkStart {
     }
 
     /** Fences another transactional.id, and replaces it in the checkpoint unless another process has. */
-    private void handOver(String id, RecordLimit limit) {
+    private void handOver(String id, RecordLimit limit, KafkaTopics topics) {
         String doing = "fencing transactional.id " + id;
         try {
             Producer<byte[], byte[]> producer = producer(id, limit);
             try {
-                handOver(id, producer);
+                handOver(id, producer, topics);
             } finally {
                 producer.close(Duration.ZERO);
             }
@@ -199,8 +199,8 @@ final class SinkStart {
         }
     }
 
-    private void handOver(String id, Producer<byte[], byte[]> producer) {
-        CheckpointTopic.Stored stored = checkpoints.read(reader);
+    private void handOver(String id, Producer<byte[], byte[]> producer, KafkaTopics topics) {
+        CheckpointTopic.Stored stored = lastCheckpoint(topics);
         if (stored == null || !writer(stored).equals(id)) {
             return;
         }
@@ -212,6 +212,22 @@ final class SinkStart {
                 .addKeyValue("previous", id)
                 .addKeyValue("current", options.transactionalId())
                 .log("transactional.id changed");
+    }
+
+    /** Reads the checkpoint after its writer is fenced: an open transaction could hide only an earlier one from here. */
+    private CheckpointTopic.@Nullable Stored lastCheckpoint(KafkaTopics topics) {
+        TopicPartition partition = new TopicPartition(options.checkpointTopic(), 0);
+        if (topics.hidesRecords(partition)) {
+            throw hidden(partition);
+        }
+        return checkpoints.read(reader);
+    }
+
+    private static SinkException.Unavailable hidden(TopicPartition partition) {
+        return new SinkException.Unavailable(
+                "partition " + partition + " has an open transaction of another producer, which hides the records"
+                        + " after it until it ends or times out",
+                null);
     }
 
     private String writer(CheckpointTopic.@Nullable Stored stored) {
@@ -361,10 +377,7 @@ final class SinkStart {
                 TopicPartition partition = new TopicPartition(topic, i);
                 String loss = loss(partition, known.offsets().get(i), stored);
                 if (loss != null && topics.hidesRecords(partition)) {
-                    throw new SinkException.Unavailable(
-                            "partition " + partition + " has an open transaction of another producer, which hides the"
-                                    + " records after it until it ends or times out",
-                            null);
+                    throw hidden(partition);
                 }
                 if (loss != null) {
                     return loss;

@@ -396,14 +396,16 @@ final class KafkaSinkTopicsIT {
         }
     }
 
-    @Test
-    void anOpenTransactionOfAnotherProducerIsNotATruncatedEnd() {
+    @ParameterizedTest
+    @ValueSource(strings = {"", ".checkpoint"})
+    void anOpenTransactionOfAnotherProducerIsNotATruncatedEnd(String suffix) {
         KafkaSink sink = fixture.begun(10);
         KafkaClients clients = new KafkaClients(fixture.options().kafka(), "test");
         try (Producer<byte[], byte[]> producer = clients.producer("test", Duration.ofMinutes(1), 1 << 20, Map.of())) {
             producer.initTransactions();
             producer.beginTransaction();
-            var unused = producer.send(new ProducerRecord<>(fixture.options().topic(), 0, new byte[] {1}, null));
+            var unused =
+                    producer.send(new ProducerRecord<>(fixture.options().topic() + suffix, 0, new byte[] {1}, null));
             producer.flush();
             give(sink, commit(11, "a"));
             sink.settle();
