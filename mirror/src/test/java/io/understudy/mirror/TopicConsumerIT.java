@@ -37,12 +37,15 @@ import java.util.Properties;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AlterConfigOp;
+import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.jspecify.annotations.Nullable;
@@ -292,6 +295,24 @@ final class TopicConsumerIT {
                                     .partitions()
                                     .size()
                             > PARTITIONS);
+        }
+    }
+
+    @Test
+    void tombstonesMayBeKeptForEver() throws Exception {
+        try (MirrorProcess mirror = start();
+                Admin admin = Admin.create(Map.of("bootstrap.servers", KAFKA.bootstrapServers()));
+                Store store = new Store()) {
+            long revision = source.put("a", "1");
+            awaitCaughtUp(mirror, source);
+            admin.incrementalAlterConfigs(Map.of(
+                            new ConfigResource(ConfigResource.Type.TOPIC, topic + ".state"),
+                            List.of(new AlterConfigOp(
+                                    new ConfigEntry("delete.retention.ms", String.valueOf(Long.MAX_VALUE)),
+                                    AlterConfigOp.OpType.SET))))
+                    .all()
+                    .get();
+            store.readTo(revision);
         }
     }
 

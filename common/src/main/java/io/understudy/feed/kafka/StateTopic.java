@@ -91,7 +91,7 @@ final class StateTopic {
             return null;
         }
         boolean heard = !table.chain().isRead(offset, isWhole()) && readRecords(timeout);
-        boolean isLate = System.nanoTime() - begunNanos > retention.toNanos();
+        boolean isLate = Duration.ofNanos(System.nanoTime() - begunNanos).compareTo(retention) > 0;
         StateChain.Step step = table.chain().step(offset, isWhole(), isLate);
         if (step == StateChain.Step.READ) {
             furthest = Math.max(furthest, offset);

@@ -58,6 +58,15 @@ final class KafkaFeedFaultsIT {
         assertThat(reader.state()).isEqualTo(fixture.history().state());
     }
 
+    /** Kafka accepts any number of milliseconds. */
+    @Test
+    void tombstonesMayBeKeptForEver() {
+        MirrorStub mirror = fixture.mirror(1, Map.of("delete.retention.ms", String.valueOf(Long.MAX_VALUE)));
+        mirror.snapshot(fixture.history().revision(), fixture.history().state(), List.of());
+        FeedRunner reader = fixture.read(KeyRange.all(), null);
+        reader.awaitRevision(fixture.history().revision(), PATIENCE);
+    }
+
     @Test
     void aHoleIsAGap() {
         MirrorStub mirror = fixture.mirror(1);

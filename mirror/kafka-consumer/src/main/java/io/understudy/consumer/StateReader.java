@@ -94,7 +94,7 @@ final class StateReader<K, V> {
             }
             offset = topics.position(partition);
         }
-        boolean isLate = System.nanoTime() - begunNanos > retention.toNanos();
+        boolean isLate = Duration.ofNanos(System.nanoTime() - begunNanos).compareTo(retention) > 0;
         StateChain.Step step = chain.step(offset, isWhole(), isLate);
         if (step == StateChain.Step.READ) {
             return false;
