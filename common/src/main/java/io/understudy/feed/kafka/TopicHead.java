@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Reads the last mark of the change topic. Clients and thread are released when idle. Thread-safe. */
+/** Reads the last mark of the change topic, also the beginning of a snapshot under way. Clients and thread are released when idle. Thread-safe. */
 final class TopicHead {
 
     private static final Logger LOG = LoggerFactory.getLogger(KafkaFeed.class);
@@ -39,6 +39,10 @@ final class TopicHead {
     private final BlockingQueue<CompletableFuture<Revision>> requests = new ArrayBlockingQueue<>(1);
     private @Nullable CompletableFuture<Revision> underWay;
     private boolean running;
+    /** Result of the last read, on its thread. */
+    private Revision lastHead = Revision.ZERO;
+    /** Offset up to which the topic was read for it, so that a snapshot under way is not read again. */
+    private long lastEnd;
 
     TopicHead(KafkaSettings settings, Supplier<Connection> connections, String topic) {
         this.settings = settings;
@@ -126,37 +130,42 @@ final class TopicHead {
         Map<TopicPartition, TopicBounds> known = bounding.answer(remaining(deadline));
         TopicBounds bounds = known == null ? null : known.get(partition);
         if (bounds == null) {
-            throw late();
+            throw late("Kafka returned no end offset of");
         }
         connection.assign(List.of(partition));
+        // Behind the end, the topic was truncated or recreated.
+        boolean isKnown = lastEnd <= bounds.end();
+        long first = isKnown ? Math.max(bounds.beginning(), lastEnd) : bounds.beginning();
         Revision head = Revision.ZERO;
         long from = bounds.end();
-        for (long look = FIRST_LOOK; head.value() == 0 && from > bounds.beginning(); look *= FURTHER) {
+        for (long look = FIRST_LOOK; head.value() == 0 && from > first; look *= FURTHER) {
             long to = from;
-            from = Math.max(bounds.beginning(), to - look);
+            from = Math.max(first, to - look);
             connection.seek(partition, from);
             for (long at = from; at < to; at = connection.position(partition)) {
                 for (ConsumerRecord<byte[], byte[]> record : connection.poll(partition, remaining(deadline))) {
                     TopicRecord parsed = RecordFormat.readOwn(record, null);
-                    if (parsed instanceof TopicRecord.Complete || parsed instanceof TopicRecord.SnapshotEnd) {
+                    if (parsed != null && parsed.isMark()) {
                         head = parsed.revision();
                     }
                 }
             }
         }
-        return head;
+        lastHead = head.value() == 0 && isKnown ? lastHead : head;
+        lastEnd = bounds.end();
+        return lastHead;
     }
 
     private Duration remaining(long deadline) throws TimeoutException {
         long nanos = deadline - System.nanoTime();
         if (nanos <= 0) {
-            throw late();
+            throw late("Kafka returned no mark of");
         }
         return Duration.ofNanos(nanos);
     }
 
-    private TimeoutException late() {
-        return new TimeoutException("Kafka returned no end offset of " + partition + " within "
+    private TimeoutException late(String what) {
+        return new TimeoutException(what + " partition " + partition + " within "
                 + settings.timeout().toSeconds() + " s");
     }
 }

@@ -400,6 +400,14 @@ final class KafkaFeedIT {
         mirror.heartbeat(fixture.history().revision(), Instant.now());
         assertThat(source.head().get(20, TimeUnit.SECONDS))
                 .isEqualTo(fixture.history().revision());
+        fixture.history().next(1);
+        mirror.beginUnendingSnapshot(fixture.history().revision());
+        for (int i = 0; i < 2; i++) {
+            assertThat(source.head().get(20, TimeUnit.SECONDS))
+                    .isEqualTo(fixture.history().revision());
+        }
+        mirror.recreateChangeTopic();
+        assertThat(source.head().get(20, TimeUnit.SECONDS)).isEqualTo(Revision.ZERO);
     }
 
     @Test
