@@ -111,7 +111,7 @@ final class StateReader<K, V> {
             if (!topics.describe(partition.topic()).topicId().equals(id)) {
                 throw new RestartException("topic " + partition.topic() + " was recreated");
             }
-            if (!isComplete && !waits) {
+            if (chain.isAtMark() && !isWhole() && !waits) {
                 waits = true;
                 LOG.atWarn()
                         .addKeyValue("topic", partition.topic())
