@@ -13,6 +13,7 @@ import io.understudy.consumer.Event;
 import io.understudy.consumer.MirrorConsumer;
 import io.understudy.consumer.MirrorConsumerException;
 import io.understudy.consumer.Position;
+import io.understudy.consumer.format.MirrorRecord;
 import io.understudy.feed.kafka.RecordFormat;
 import io.understudy.feed.kafka.TopicOrigin;
 import io.understudy.feed.kafka.TopicRecord;
@@ -209,14 +210,18 @@ final class TopicConsumerIT {
                 clients.producer(topic, Duration.ofSeconds(20), KafkaClients.MAX_MESSAGE_BYTES, Map.of())) {
             producer.initTransactions();
             producer.beginTransaction();
+            TopicOrigin origin = new TopicOrigin(1, TopicScope.all(), 1);
+            ProducerRecord<byte[], byte[]> stray = RecordFormat.write(
+                    topic, 0, new TopicRecord.Complete(cluster, new Revision(4), new Revision(3), 0, null), origin);
+            stray.headers().remove(MirrorRecord.PARTITIONS).add(MirrorRecord.PARTITIONS, null);
+            var skipped = producer.send(stray);
             for (TopicRecord record : List.of(
                     changed(cluster, 5),
                     new TopicRecord.Complete(cluster, new Revision(5), new Revision(4), 1, null),
                     changed(cluster, 6),
                     new TopicRecord.Complete(cluster, new Revision(6), new Revision(5), 1, null),
                     new TopicRecord.SnapshotBegin(cluster, new Revision(8)))) {
-                var unused =
-                        producer.send(RecordFormat.write(topic, 0, record, new TopicOrigin(1, TopicScope.all(), 1)));
+                var unused = producer.send(RecordFormat.write(topic, 0, record, origin));
             }
             producer.commitTransaction();
         }
@@ -234,6 +239,7 @@ final class TopicConsumerIT {
             assertThat(events.subList(0, 2))
                     .extracting(each -> ((Event.Commit<String, String>) each).revision())
                     .containsExactly(5L, 6L);
+            assertThat(consumer.strays()).isEqualTo(1);
         }
     }
 

@@ -212,7 +212,7 @@ final class ChangeReader<K, V> {
         } catch (MalformedRecordException e) {
             MirrorConsumer.skip(source, e, strays);
             return null;
-        } catch (NumberFormatException e) {
+        } catch (IllegalArgumentException e) {
             MirrorConsumer.skip(source, MirrorRecord.stray(source, e), strays);
             return null;
         }
