@@ -108,6 +108,7 @@ final class ChangeTopic {
         partitions = all;
         BatchAssembly begun = new BatchAssembly(starts, range, options.maxCommitBytes());
         assembly = begun;
+        repeats = 0;
         recognition = new TopicHistoryCheck(position, begun.complete());
         connection.assign(all);
         for (int i = 0; i < starts.size(); i++) {
