@@ -214,7 +214,7 @@ final class TopicConsumerIT {
             ProducerRecord<byte[], byte[]> stray = RecordFormat.write(
                     topic, 0, new TopicRecord.Complete(cluster, new Revision(4), new Revision(3), 0, null), origin);
             stray.headers().remove(MirrorRecord.PARTITIONS).add(MirrorRecord.PARTITIONS, null);
-            var skipped = producer.send(stray);
+            var unusedToo = producer.send(stray);
             for (TopicRecord record : List.of(
                     changed(cluster, 5),
                     new TopicRecord.Complete(cluster, new Revision(5), new Revision(4), 1, null),
