@@ -70,7 +70,7 @@ final class ImportRulesTest {
             .gateway.read       com.google.protobuf io.etcd.jetcd.api io.grpc io.micrometer io.vertx org.slf4j
             .gateway.json       .gateway.api .gateway.caller .gateway.read .gateway.replica .gateway.server .etcd .tls
             .gateway.json       com.google.protobuf io.etcd.jetcd.api io.grpc io.netty.buffer io.netty.util io.vertx.core
-            .gateway.json       io.netty.handler.codec.http org.slf4j
+            .gateway.json       io.netty.handler.codec.http org.slf4j com.fasterxml.jackson.core
             .gateway.rest       .gateway.api .gateway.caller .health .gateway.json .gateway.read .gateway.replica
             .gateway.rest       .config .vocabulary com.google.protobuf io.etcd.jetcd.api io.grpc io.netty io.vertx
             .gateway.rest       .gateway.page .gateway.server
