@@ -186,14 +186,10 @@ public final class Configuration {
     }
 
     /** A check reads a value that was rejected before. */
-    static final class RefusedException extends RuntimeException {
-        private static final long serialVersionUID = 1L;
-    }
+    static final class RefusedException extends RuntimeException {}
 
     /** A combination of settings of one group is invalid. */
     static final class PlacedException extends IllegalArgumentException {
-        private static final long serialVersionUID = 1L;
-
         private final String group;
 
         PlacedException(String group, IllegalArgumentException cause) {

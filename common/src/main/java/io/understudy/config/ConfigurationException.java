@@ -6,8 +6,6 @@ import java.util.stream.Collectors;
 /** An invalid configuration; the message lists all problems. */
 public final class ConfigurationException extends RuntimeException {
 
-    private static final long serialVersionUID = 1L;
-
     private final transient List<Problem> problems;
 
     ConfigurationException(List<Problem> problems) {

@@ -147,8 +147,6 @@ record SettingType<T>(
 
     /** Explains why a value is not allowed. */
     static final class ExplainedException extends IllegalArgumentException {
-        private static final long serialVersionUID = 1L;
-
         ExplainedException(String message) {
             super(message);
         }

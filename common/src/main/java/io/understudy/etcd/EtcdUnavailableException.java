@@ -5,8 +5,6 @@ import org.jspecify.annotations.Nullable;
 /** No endpoint could serve the request; later one may. The message names each attempt. */
 public final class EtcdUnavailableException extends RuntimeException {
 
-    private static final long serialVersionUID = 1L;
-
     EtcdUnavailableException(String message, @Nullable Throwable cause) {
         super(message, cause);
     }

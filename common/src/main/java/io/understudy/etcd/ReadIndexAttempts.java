@@ -151,8 +151,6 @@ final class ReadIndexAttempts {
 
     /** An endpoint answered, but not with a read index. */
     static final class ReadIndexRefusedException extends RuntimeException {
-        private static final long serialVersionUID = 1L;
-
         ReadIndexRefusedException(String message) {
             super(message);
         }
@@ -160,8 +158,6 @@ final class ReadIndexAttempts {
 
     /** An endpoint responded before the cluster ID was known; does not count as its failure. */
     static final class UnidentifiedException extends RuntimeException {
-        private static final long serialVersionUID = 1L;
-
         UnidentifiedException(String message) {
             super(message);
         }

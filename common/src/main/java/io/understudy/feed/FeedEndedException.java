@@ -7,8 +7,6 @@ import io.understudy.vocabulary.Revision;
 /** A feed ended. The type defines what the consumer may do; the message states the cause and the place. */
 public abstract sealed class FeedEndedException extends Exception {
 
-    private static final long serialVersionUID = 1L;
-
     FeedEndedException(String message) {
         super(message);
     }
@@ -17,7 +15,6 @@ public abstract sealed class FeedEndedException extends Exception {
      * The next commits were compacted at the source. The consumer must open a new feed from a snapshot and merge it.
      */
     public static final class Gap extends FeedEndedException {
-        private static final long serialVersionUID = 1L;
         private final transient Position position;
         private final transient Revision compacted;
 
@@ -43,8 +40,6 @@ public abstract sealed class FeedEndedException extends Exception {
 
     /** The endpoints now lead to a cluster with another id. Fatal: an operator must decide which one is meant. */
     public static final class AnotherCluster extends FeedEndedException {
-        private static final long serialVersionUID = 1L;
-
         public AnotherCluster(String where, ClusterId expected, ClusterId found) {
             super("cluster ID mismatch at " + where + ": found " + found + ", expected " + expected);
         }
@@ -55,8 +50,6 @@ public abstract sealed class FeedEndedException extends Exception {
      * what happens with the copy.
      */
     public static final class AnotherHistory extends FeedEndedException {
-        private static final long serialVersionUID = 1L;
-
         public AnotherHistory(String message) {
             super(message);
         }
@@ -64,7 +57,6 @@ public abstract sealed class FeedEndedException extends Exception {
 
     /** One commit exceeds the limit. Only readers of history end so; feeds replace it by a snapshot. */
     public static final class CommitTooLarge extends FeedEndedException {
-        private static final long serialVersionUID = 1L;
         private final transient Revision revision;
 
         /**
@@ -86,8 +78,6 @@ public abstract sealed class FeedEndedException extends Exception {
 
     /** The source answered in a way that this build cannot explain, or will never serve. Fatal. */
     public static final class Unexplained extends FeedEndedException {
-        private static final long serialVersionUID = 1L;
-
         public Unexplained(String message, Throwable cause) {
             super(message);
             initCause(cause);

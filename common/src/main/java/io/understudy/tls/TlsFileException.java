@@ -7,8 +7,6 @@ import org.jspecify.annotations.Nullable;
 /** A file with certificates or a key can't be used. The message has its name and the reason. */
 public final class TlsFileException extends RuntimeException {
 
-    private static final long serialVersionUID = 1L;
-
     private final boolean configured;
 
     TlsFileException(Path file, String message, Throwable cause) {

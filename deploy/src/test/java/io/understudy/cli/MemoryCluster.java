@@ -63,9 +63,7 @@ final class MemoryCluster implements ClusterObserver, Membership, Machines {
     private static final long RECEIVED = 40_000;
 
     /** As if the process of the command had ended there. */
-    static final class KilledError extends Error {
-        private static final long serialVersionUID = 1L;
-    }
+    static final class KilledError extends Error {}
 
     /** A member as listed by etcd; it has a name once it has started. */
     private record Listed(String name, Role role, List<URI> peerUrls, List<URI> clientUrls) {}

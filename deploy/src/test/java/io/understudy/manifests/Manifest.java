@@ -47,8 +47,6 @@ record Manifest(JsonNode tree) {
     /** By default the models keep unknown fields. */
     private static final JsonMapper STRICT = JsonMapper.builder()
             .annotationIntrospector(new JacksonAnnotationIntrospector() {
-                private static final long serialVersionUID = 1;
-
                 @Override
                 public Boolean hasAnySetter(Annotated annotated) {
                     return false;

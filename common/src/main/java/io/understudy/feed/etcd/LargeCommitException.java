@@ -5,8 +5,6 @@ import io.understudy.feed.FeedEndedException.CommitTooLarge;
 /** The next commit is larger than a tail holds in memory. Its reader continues behind it. */
 final class LargeCommitException extends Exception {
 
-    private static final long serialVersionUID = 1L;
-
     private final transient CommitTooLarge commit;
     private final boolean recognised;
 

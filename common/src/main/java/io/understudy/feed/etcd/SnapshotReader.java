@@ -44,9 +44,7 @@ public final class SnapshotReader implements AutoCloseable {
     }
 
     /** The revision was compacted during the read: restart at a later one. */
-    public static final class CompactedException extends Exception {
-        private static final long serialVersionUID = 1L;
-    }
+    public static final class CompactedException extends Exception {}
 
     private static final Logger LOG = LoggerFactory.getLogger(SnapshotReader.class);
 

@@ -3,8 +3,6 @@ package io.understudy.feed.etcd;
 /** The connection of a tail is lost; another one, perhaps to another member, may continue. */
 final class TailLostException extends Exception {
 
-    private static final long serialVersionUID = 1L;
-
     private final Reason reason;
 
     /** Why, as a metric's tag. */

@@ -5,8 +5,6 @@ import org.jspecify.annotations.Nullable;
 /** A benchmark can't continue, or its figures would be invalid. The message is for the user. */
 public final class BenchException extends RuntimeException {
 
-    private static final long serialVersionUID = 1L;
-
     public BenchException(String message) {
         super(message);
     }

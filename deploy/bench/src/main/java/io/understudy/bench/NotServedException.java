@@ -3,8 +3,6 @@ package io.understudy.bench;
 /** The server does not support the request: it is sound, but there is nothing to measure. */
 final class NotServedException extends RuntimeException {
 
-    private static final long serialVersionUID = 1L;
-
     NotServedException(String message) {
         super(message);
     }

@@ -216,7 +216,5 @@ public final class Lab implements AutoCloseable {
     }
 
     /** Signals a stop before there was a report. */
-    private static final class StopRequestedException extends Exception {
-        private static final long serialVersionUID = 1L;
-    }
+    private static final class StopRequestedException extends Exception {}
 }

@@ -5,8 +5,6 @@ import org.jspecify.annotations.Nullable;
 /** A data directory could not be made. The message states the cause, and what is left behind. */
 public final class SeedException extends RuntimeException {
 
-    private static final long serialVersionUID = 1L;
-
     SeedException(String message, @Nullable Throwable cause) {
         super(message, cause);
     }

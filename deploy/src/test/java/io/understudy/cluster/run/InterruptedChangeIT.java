@@ -125,7 +125,5 @@ class InterruptedChangeIT {
     }
 
     /** As if the process had ended there. */
-    private static final class KilledError extends Error {
-        private static final long serialVersionUID = 1L;
-    }
+    private static final class KilledError extends Error {}
 }

@@ -9,8 +9,6 @@ import io.understudy.etcd.EtcdVersion;
  */
 public final class ApiException extends Exception {
 
-    private static final long serialVersionUID = 1L;
-
     private static final String NOT_SUPPORTED = "etcdserver: rpc not supported for learner";
     private static final String TOO_MANY = "etcdserver: too many requests";
 

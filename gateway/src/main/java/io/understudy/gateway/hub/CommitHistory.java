@@ -42,8 +42,6 @@ public interface CommitHistory {
 
     /** The source has compacted the next commits, or does not serve them. */
     final class CompactedException extends Exception {
-        private static final long serialVersionUID = 1L;
-
         private final long compactRevision;
         private final boolean previousOnly;
         private final boolean earlierReadable;

@@ -3,8 +3,6 @@ package io.understudy.gateway.json;
 /** A request body that is not valid. Has no stack trace: it is an answer, not a fault. */
 final class MalformedJson extends Exception {
 
-    private static final long serialVersionUID = 1L;
-
     MalformedJson(String what) {
         super("proto: " + what, null, false, false);
     }

@@ -113,8 +113,6 @@ final class SourceReads implements Upstream {
 
     /** The revision that a transaction was pinned to is compacted. */
     private static final class PinLost extends Exception {
-        private static final long serialVersionUID = 1L;
-
         PinLost(Throwable cause) {
             super(cause);
         }

@@ -16,8 +16,6 @@ final class ProblemDetails extends Exception {
 
     static final String CONTENT_TYPE = "application/problem+json";
 
-    private static final long serialVersionUID = 1L;
-
     /** etcd's texts for missing or wrong credentials. */
     private static final Set<String> UNAUTHENTICATED_TEXTS = Set.of(
             ApiException.userNameEmpty().text(), "etcdserver: authentication failed, invalid user ID or password");

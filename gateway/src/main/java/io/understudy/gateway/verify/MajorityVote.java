@@ -131,8 +131,6 @@ final class MajorityVote {
     /** The endpoint belongs to another cluster, so its response is ignored. */
     private static final class AnotherClusterException extends Exception {
 
-        private static final long serialVersionUID = 1;
-
         AnotherClusterException(ClusterId answering) {
             super("endpoint reaches cluster " + answering);
         }

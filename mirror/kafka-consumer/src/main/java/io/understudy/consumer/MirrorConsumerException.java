@@ -3,8 +3,6 @@ package io.understudy.consumer;
 /** A condition that a retry does not resolve. Another source cluster, another format, or an exceeded limit. */
 public final class MirrorConsumerException extends RuntimeException {
 
-    private static final long serialVersionUID = 1L;
-
     MirrorConsumerException(String message) {
         super(message);
     }

@@ -3,8 +3,6 @@ package io.understudy.consumer;
 /** The change topic does not continue at the position. The state must be read again. */
 final class RestartException extends Exception {
 
-    private static final long serialVersionUID = 1L;
-
     private final boolean late;
 
     RestartException(String reason) {

@@ -9,8 +9,6 @@ import org.jspecify.annotations.Nullable;
 /** An attempt at a call failed; the message names the endpoint and the cause. */
 public final class CallFailedException extends Exception {
 
-    private static final long serialVersionUID = 1L;
-
     private final Remedy remedy;
     private final EtcdError error;
 

@@ -234,7 +234,5 @@ record LeaseRestore(
         return answer;
     }
 
-    private static final class CompactedException extends RuntimeException {
-        private static final long serialVersionUID = 1L;
-    }
+    private static final class CompactedException extends RuntimeException {}
 }

@@ -3,8 +3,6 @@ package io.understudy.mirror.pipeline;
 /** A mirror has ended and needs an operator. The message has its name and the cause. */
 public final class MirrorFailedException extends RuntimeException {
 
-    private static final long serialVersionUID = 1L;
-
     MirrorFailedException(String mirror, Throwable cause) {
         super(
                 "mirror " + mirror + " failed: "

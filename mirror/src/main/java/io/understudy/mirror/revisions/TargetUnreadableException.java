@@ -2,8 +2,6 @@ package io.understudy.mirror.revisions;
 
 /** The checkpoint could not be read from the target; the message has the cause. */
 public final class TargetUnreadableException extends Exception {
-    private static final long serialVersionUID = 1L;
-
     TargetUnreadableException(String message, Throwable cause) {
         super(message, cause);
     }

@@ -8,16 +8,12 @@ import org.jspecify.annotations.Nullable;
  */
 public abstract sealed class SinkException extends RuntimeException {
 
-    private static final long serialVersionUID = 1L;
-
     SinkException(String message, @Nullable Throwable cause) {
         super(message, cause);
     }
 
     /** Another writer has taken over the target. Fatal: two writers would undo each other's work. */
     public static final class Fenced extends SinkException {
-        private static final long serialVersionUID = 1L;
-
         public Fenced(String message) {
             super(message, null);
         }
@@ -25,8 +21,6 @@ public abstract sealed class SinkException extends RuntimeException {
 
     /** The target or its contents are unsuitable. Fatal until an operator acts. */
     public static final class Refused extends SinkException {
-        private static final long serialVersionUID = 1L;
-
         public Refused(String message) {
             super(message, null);
         }
@@ -41,8 +35,6 @@ public abstract sealed class SinkException extends RuntimeException {
      * primary moves back.
      */
     public static final class HomeMoved extends SinkException {
-        private static final long serialVersionUID = 1L;
-
         public HomeMoved(String message) {
             super(message, null);
         }
@@ -50,8 +42,6 @@ public abstract sealed class SinkException extends RuntimeException {
 
     /** The target is unreachable, or the outcome of writes is unknown. A later sink resumes at the checkpoint. */
     public static final class Unavailable extends SinkException {
-        private static final long serialVersionUID = 1L;
-
         public Unavailable(String message, @Nullable Throwable cause) {
             super(message, cause);
         }
@@ -59,8 +49,6 @@ public abstract sealed class SinkException extends RuntimeException {
 
     /** Another mirror, named by the message, must begin first. A new sink is opened later. */
     public static final class NotYet extends SinkException {
-        private static final long serialVersionUID = 1L;
-
         public NotYet(String message) {
             super(message, null);
         }
@@ -71,8 +59,6 @@ public abstract sealed class SinkException extends RuntimeException {
      * Sink#historyRecognised}, receives another snapshot and writes it.
      */
     public static final class Compared extends SinkException {
-        private static final long serialVersionUID = 1L;
-
         public Compared(String message) {
             super(message, null);
         }
@@ -80,8 +66,6 @@ public abstract sealed class SinkException extends RuntimeException {
 
     /** The mirror's thread was interrupted to stop it; its interrupt flag is set. */
     public static final class Stopped extends SinkException {
-        private static final long serialVersionUID = 1L;
-
         public Stopped(String doing) {
             super("stopped while " + doing, null);
         }

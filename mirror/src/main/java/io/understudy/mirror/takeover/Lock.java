@@ -33,8 +33,6 @@ final class Lock {
 
     /** Another command may be at work. */
     static final class Expired extends TakeOverException {
-        private static final long serialVersionUID = 1L;
-
         private Expired(String message) {
             super(message, null);
         }

@@ -5,8 +5,6 @@ import org.jspecify.annotations.Nullable;
 /** A take-over can't continue; the message has the error, its place and what is allowed. It undoes nothing. */
 public class TakeOverException extends RuntimeException {
 
-    private static final long serialVersionUID = 1L;
-
     public TakeOverException(String message) {
         this(message, null);
     }

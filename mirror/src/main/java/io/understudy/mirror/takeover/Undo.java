@@ -29,8 +29,6 @@ final class Undo {
 
     /** The role may be at the other cluster: this one may not be opened. */
     static final class StaysClosed extends TakeOverException {
-        private static final long serialVersionUID = 1L;
-
         StaysClosed(String message, @Nullable Throwable cause) {
             super(message, cause);
         }

@@ -2,7 +2,6 @@ package io.understudy.mirror.verify;
 
 /** Ends a comparison with that result. */
 final class IncomparableException extends Exception {
-    private static final long serialVersionUID = 1L;
     private final transient NotComparable result;
 
     IncomparableException(NotComparable.Why why, String reason) {

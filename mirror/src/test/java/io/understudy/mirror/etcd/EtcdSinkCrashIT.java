@@ -74,9 +74,7 @@ final class EtcdSinkCrashIT {
     }
 
     /** Thrown in place of a crash. */
-    private static final class Crash extends RuntimeException {
-        private static final long serialVersionUID = 1L;
-    }
+    private static final class Crash extends RuntimeException {}
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})

@@ -72,9 +72,7 @@ final class SwitchoverFaultsTest {
     }
 
     /** The command's process is killed. */
-    private static final class Killed extends Error {
-        private static final long serialVersionUID = 1L;
-    }
+    private static final class Killed extends Error {}
 
     @ParameterizedTest
     @EnumSource(

@@ -366,8 +366,6 @@ final class TakeOverFaultsIT {
 
     /** A command is refused for now. */
     private static final class NotYet extends RuntimeException {
-        private static final long serialVersionUID = 1L;
-
         NotYet(Throwable cause) {
             super(cause);
         }

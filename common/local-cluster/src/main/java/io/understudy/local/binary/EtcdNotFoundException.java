@@ -5,8 +5,6 @@ import java.util.List;
 /** No usable etcd was found or fetched. The message lists what was tried and what to do. */
 public final class EtcdNotFoundException extends RuntimeException {
 
-    private static final long serialVersionUID = 1L;
-
     EtcdNotFoundException(List<String> tried) {
         super("no usable etcd found or downloaded; " + ProgramVersion.OLDEST + " or later is required. Tried:\n  - "
                 + String.join("\n  - ", tried)

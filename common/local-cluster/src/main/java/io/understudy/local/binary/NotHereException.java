@@ -5,8 +5,6 @@ import org.jspecify.annotations.Nullable;
 /** A source has no etcd, or cannot provide it; the message states the reason. */
 final class NotHereException extends Exception {
 
-    private static final long serialVersionUID = 1L;
-
     NotHereException(String why) {
         this(why, null);
     }

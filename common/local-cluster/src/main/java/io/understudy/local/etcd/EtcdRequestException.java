@@ -6,8 +6,6 @@ import org.jspecify.annotations.Nullable;
 /** A request that administers a cluster failed. The message has the address and the reason. */
 public final class EtcdRequestException extends RuntimeException {
 
-    private static final long serialVersionUID = 1L;
-
     private final String reason;
 
     EtcdRequestException(URI address, String reason, @Nullable Throwable cause) {

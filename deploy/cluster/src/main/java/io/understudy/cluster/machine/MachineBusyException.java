@@ -5,8 +5,6 @@ import org.jspecify.annotations.Nullable;
 
 /** A machine did not carry out a request in time; it may still do so. */
 public final class MachineBusyException extends IllegalStateException {
-    private static final long serialVersionUID = 1L;
-
     private final transient @Nullable CompletableFuture<?> end;
 
     /** @param end completes when the order has ended; null for a read, or if it has not begun and never will */

@@ -2,8 +2,6 @@ package io.understudy.cluster.membership;
 
 /** etcd rejected a change, without any effect. */
 public final class RefusedException extends Exception {
-    private static final long serialVersionUID = 1L;
-
     private final String etcdMessage;
 
     /**

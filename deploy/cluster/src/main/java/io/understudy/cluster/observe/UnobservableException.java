@@ -2,8 +2,6 @@ package io.understudy.cluster.observe;
 
 /** The cluster has no state that can be reported. The message names the endpoints and their responses. */
 public final class UnobservableException extends RuntimeException {
-    private static final long serialVersionUID = 1L;
-
     private final boolean silence;
     private final boolean contradiction;
 

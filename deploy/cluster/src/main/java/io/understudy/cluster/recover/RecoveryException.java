@@ -5,8 +5,6 @@ import org.jspecify.annotations.Nullable;
 /** A recovery ended before it was done; the message names where, and what is left. It can be run again. */
 public final class RecoveryException extends RuntimeException {
 
-    private static final long serialVersionUID = 1L;
-
     RecoveryException(String message, @Nullable Throwable cause) {
         super(message, cause);
     }

@@ -5,8 +5,6 @@ import org.jspecify.annotations.Nullable;
 /** A snapshot could not be taken, is damaged, or can't be restored. The message names which and why. */
 public final class SnapshotException extends RuntimeException {
 
-    private static final long serialVersionUID = 1L;
-
     public SnapshotException(String message, @Nullable Throwable cause) {
         super(message, cause);
     }

@@ -5,8 +5,6 @@ import org.jspecify.annotations.Nullable;
 /** Signals that clients must not write to the core. The message is for the user, one line. */
 public final class ClosedCoreException extends Exception {
 
-    private static final long serialVersionUID = 1L;
-
     ClosedCoreException(String message, @Nullable Throwable cause) {
         super(message, cause);
     }

@@ -5,8 +5,6 @@ package io.understudy.lab.failure;
  */
 public final class LabException extends RuntimeException {
 
-    private static final long serialVersionUID = 1L;
-
     public LabException(String message) {
         super(message);
     }

@@ -3,8 +3,6 @@ package io.understudy.consumer.format;
 /** A record that no mirror of this format wrote; the message has its place and the fault. */
 public final class MalformedRecordException extends Exception {
 
-    private static final long serialVersionUID = 1L;
-
     private final String message;
     private final boolean isOtherFormat;
 

@@ -2,8 +2,6 @@ package io.understudy.cluster.supervise.elect;
 
 /** A pause or its end was not stored, or the pause was not acknowledged. */
 public final class PauseNotAcknowledgedException extends Exception {
-    private static final long serialVersionUID = 1L;
-
     private final boolean isStored;
 
     PauseNotAcknowledgedException(String message, boolean isStored) {

@@ -56,8 +56,6 @@ final class SupervisorStore {
 
     /** No member responded as required; the message names the members and the cause. */
     static final class FailedException extends Exception {
-        private static final long serialVersionUID = 1L;
-
         FailedException(String message, Throwable cause) {
             super(message, cause);
         }
