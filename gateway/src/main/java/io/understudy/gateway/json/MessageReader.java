@@ -160,13 +160,10 @@ final class MessageReader {
             Map<String, FieldDescriptor> fields = names.getOrDefault(into.getDescriptorForType(), Map.of());
             BitSet seen = new BitSet();
             BitSet seenOneofs = new BitSet();
-            while (in.nextToken() != JsonToken.END_OBJECT) {
+            while (next() != JsonToken.END_OBJECT) {
                 String name = in.currentName();
                 FieldDescriptor field = fields.get(name);
-                JsonToken next = in.nextToken();
-                if (!hasPairs(name) || (next == JsonToken.VALUE_STRING && !hasPairs(in.getText()))) {
-                    throw new MalformedJson("invalid escape code in string");
-                }
+                JsonToken value = next();
                 if (field == null) {
                     in.skipChildren();
                     continue;
@@ -175,7 +172,7 @@ final class MessageReader {
                     throw new MalformedJson("duplicate field \"" + name + '"');
                 }
                 seen.set(field.getIndex());
-                if (next == JsonToken.VALUE_NULL) {
+                if (value == JsonToken.VALUE_NULL) {
                     continue;
                 }
                 if (field.isRepeated()) {
@@ -189,16 +186,24 @@ final class MessageReader {
                 if (oneof != null) {
                     seenOneofs.set(oneof.getIndex());
                 }
-                Object value = value(into, field, depth);
-                if (value != null) {
-                    into.setField(field, value);
+                Object read = value(into, field, depth);
+                if (read != null) {
+                    into.setField(field, read);
                 }
             }
         }
 
+        private JsonToken next() throws IOException, MalformedJson {
+            JsonToken token = in.nextToken();
+            if ((token == JsonToken.FIELD_NAME || token == JsonToken.VALUE_STRING) && !hasPairs(in.getText())) {
+                throw new MalformedJson("invalid escape code in string");
+            }
+            return token;
+        }
+
         private void list(Message.Builder into, FieldDescriptor field, int depth) throws IOException, MalformedJson {
             require(JsonToken.START_ARRAY);
-            while (in.nextToken() != JsonToken.END_ARRAY) {
+            while (next() != JsonToken.END_ARRAY) {
                 Object value = value(into, field, depth);
                 if (value != null) {
                     into.addRepeatedField(field, value);
@@ -254,7 +259,7 @@ final class MessageReader {
         }
 
         private String string() throws IOException {
-            if (in.currentToken() != JsonToken.VALUE_STRING || !hasPairs(in.getText())) {
+            if (in.currentToken() != JsonToken.VALUE_STRING) {
                 throw new IllegalArgumentException();
             }
             return in.getText();
@@ -292,7 +297,15 @@ final class MessageReader {
 
     /** Whether no escape left half of a surrogate pair. */
     private static boolean hasPairs(String text) {
-        return StandardCharsets.UTF_16.newEncoder().canEncode(text);
+        for (int i = 0; i < text.length(); i++) {
+            if (Character.isSurrogate(text.charAt(i))) {
+                if (i + 1 == text.length() || !Character.isSurrogatePair(text.charAt(i), text.charAt(i + 1))) {
+                    return false;
+                }
+                i++;
+            }
+        }
+        return true;
     }
 
     /**
