@@ -21,7 +21,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Reads the last mark of the change topic, also the beginning of a snapshot under way. Clients and thread are released when idle. Thread-safe. */
+/**
+ * Reads the last mark of the change topic, also the beginning of a snapshot under way. Clients and thread are released
+ * when idle. Thread-safe.
+ */
 final class TopicHead {
 
     private static final Logger LOG = LoggerFactory.getLogger(KafkaFeed.class);

@@ -136,22 +136,7 @@ final class UpgradeRulesTest {
 
     @Test
     void aClusterWithAlarmsIsNotUpgraded() {
-        ClusterFacts facts = changed(
-                THREE,
-                member -> with(
-                        member,
-                        answer -> new MemberAnswer(
-                                EtcdVersion.parse("3.6.16"),
-                                answer.leader(),
-                                answer.raftTerm(),
-                                answer.raftIndex(),
-                                answer.appliedIndex(),
-                                answer.revision(),
-                                answer.databaseBytes(),
-                                answer.databaseBytesInUse(),
-                                answer.reachesQuorum(),
-                                List.of("memberID:1 alarm:NOSPACE "),
-                                StorageStatus.NONE)));
+        ClusterFacts facts = alarmed(changed(THREE, UpgradeRulesTest::as36));
 
         assertThat(refusals(facts, "3.7.3")).extracting(Refusal::rule).contains("no-alarms");
         assertThat(refusals(facts, "3.6.17")).isEmpty();
@@ -207,8 +192,26 @@ final class UpgradeRulesTest {
 
     @Test
     void aDowngradeUnderAnAlarmIsRefusedBeforeItIsEnabled() {
-        ClusterFacts facts = changed(THREE, member -> as(member, "3.7.3", "3.7.0", ""));
-        ClusterFacts alarmed = changed(
+        ClusterFacts alarmed = alarmed(changed(THREE, member -> as(member, "3.7.3", "3.7.0", "")));
+
+        assertThat(((Plan.Refused) downgrade(alarmed, "3.6.16")).refusals())
+                .extracting(Refusal::rule)
+                .containsExactly("no-alarms");
+    }
+
+    @Test
+    void aSilentMemberIsStartedBeforeTheDowngradeIsEnabled() {
+        ClusterFacts facts =
+                changed(FactsFixture.voters(true, true, false), member -> as(member, "3.7.3", "3.7.0", ""));
+
+        assertThat(steps(downgrade(facts, "3.6.16")))
+                .startsWith(
+                        "restart m3 and wait until it serves",
+                        "enable the downgrade to 3.6.0 and wait until all data have this storage version");
+    }
+
+    private static ClusterFacts alarmed(ClusterFacts facts) {
+        return changed(
                 facts,
                 member -> with(
                         member,
@@ -224,10 +227,6 @@ final class UpgradeRulesTest {
                                 answer.reachesQuorum(),
                                 List.of("memberID:1 alarm:NOSPACE "),
                                 answer.storage())));
-
-        assertThat(((Plan.Refused) downgrade(alarmed, "3.6.16")).refusals())
-                .extracting(Refusal::rule)
-                .containsExactly("no-alarms");
     }
 
     private static Plan downgrade(ClusterFacts facts, String target) {

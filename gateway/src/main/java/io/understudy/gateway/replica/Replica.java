@@ -192,8 +192,8 @@ public final class Replica implements FeedConsumer {
     /**
      * Follows another cluster, without a state until its first snapshot is complete. Watchers at the end marker
      * continue at {@link SourceMove#revision}, if the log ends exactly there; otherwise the log is empty, and all
-     * before that revision counts as compacted. So does it for watchers of keys that are not mirrored. If clients may know greater revisions, the log restarts. For the
-     * writing thread.
+     * before that revision counts as compacted. So does it for watchers of keys that are not mirrored. If clients may
+     * know greater revisions, the log restarts. For the writing thread.
      */
     void moved(SourceMove move) {
         Revision reached = revision;

@@ -85,7 +85,8 @@ public record Roll(
         if (!refusals.isEmpty()) {
             return new Next.Impossible(refusals);
         }
-        if (downgrade.isPresent()) {
+        // etcd lowers the cluster version only while it reaches every member: others are started first.
+        if (downgrade.isPresent() && members.stream().allMatch(MemberFacts::isHealthy)) {
             return new Next.Do(downgrade.get());
         }
         List<MemberFacts> old = members.stream()
