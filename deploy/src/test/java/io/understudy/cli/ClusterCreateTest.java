@@ -128,7 +128,7 @@ final class ClusterCreateTest {
         Files.delete(folder.resolve("etcd"));
         file = configuration(peer);
         List<String> before = files();
-        try (ServerSocket taken = new ServerSocket(ports.get(0), 1, InetAddress.getByName("127.0.0.1"))) {
+        try (ServerSocket taken = new ServerSocket(ports.get(0), 1, InetAddress.getLoopbackAddress())) {
             for (String mode : List.of("--dry-run", "--output=json")) {
                 assertThat(create("m1", mode)).as("%s: %s", taken, err).isEqualTo(1);
             }

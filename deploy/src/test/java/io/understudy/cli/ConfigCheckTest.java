@@ -92,7 +92,7 @@ final class ConfigCheckTest {
 
     @Test
     void anAddressInUseMayBeThatOfTheRunningProcess() throws Exception {
-        try (ServerSocket running = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
+        try (ServerSocket running = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             assertThat(check(
                             "gateway.yaml",
                             "listen: 127.0.0.1:" + running.getLocalPort() + "\nrest: {listen: \"127.0.0.1:0\"}\n"

@@ -195,10 +195,11 @@ final class HelmChartIT {
     /** Kubernetes rejects an object that Helm 4 applies with the same name twice. */
     @Test
     void aVariableReplacesTheDefault() throws Exception {
-        Map<String, Manifest> all = byName(rendered(ALL.replace(
-                "supervisor:\n",
-                "supervisor:\n  flags: [--max-learners=2]\n"
-                        + "  env: [{name: UNDERSTUDY_JAVA_OPTS, value: -Xmx1g}, {name: OTHER, value: x}]\n")));
+        Map<String, Manifest> all = byName(rendered(ALL.replace("supervisor:\n", """
+                supervisor:
+                  flags: [--max-learners=2]
+                  env: [{name: UNDERSTUDY_JAVA_OPTS, value: -Xmx1g}, {name: OTHER, value: x}]
+                """)));
         JsonNode supervisor =
                 all.get("StatefulSet/understudy-supervisor").tree().at("/spec/template/spec/containers/0");
         assertThat(supervisor.path("env").findValuesAsText("name"))

@@ -15,6 +15,7 @@ import io.vertx.json.schema.JsonSchema;
 import io.vertx.json.schema.JsonSchemaOptions;
 import io.vertx.json.schema.OutputUnit;
 import io.vertx.json.schema.Validator;
+import java.net.InetAddress;
 import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -255,7 +256,7 @@ final class RestIT {
     @Test
     void anUnencodedKeyInUtf8IsFound() throws Exception {
         put(ByteString.copyFromUtf8("größe"), ByteString.copyFromUtf8("1"));
-        try (Socket client = new Socket("127.0.0.1", fixture.gateway.restPort())) {
+        try (Socket client = new Socket(InetAddress.getLoopbackAddress(), fixture.gateway.restPort())) {
             client.getOutputStream()
                     .write("GET /v1/kv/größe HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
                             .getBytes(StandardCharsets.UTF_8));

@@ -184,7 +184,7 @@ final class SlowClientMemoryTest {
         try {
             long before = memory();
             for (int i = 0; i < VERSIONS; i++) {
-                long revision = 11 + i;
+                long revision = 11L + i;
                 clients.add(reading());
                 others.add(post(
                         "1.1",

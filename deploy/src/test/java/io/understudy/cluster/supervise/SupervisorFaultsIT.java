@@ -61,6 +61,7 @@ final class SupervisorFaultsIT {
         FROZEN_DISK_OF_FOLLOWER(MemberState.HUNG, MemberState.CUT),
         KILLED_LEADER(MemberState.DEAD);
 
+        @SuppressWarnings("ImmutableEnumChecker")
         private final List<String> states;
 
         Replaced(MemberState... states) {
@@ -147,8 +148,8 @@ final class SupervisorFaultsIT {
             for (int round = 0; round < ROUNDS; round++) {
                 await("one active, one standby")
                         .atMost(PATIENCE)
-                        .until(() -> supervisors[0].isActive() && supervisors[1].isStandby()
-                                || supervisors[1].isActive() && supervisors[0].isStandby());
+                        .until(() -> (supervisors[0].isActive() && supervisors[1].isStandby())
+                                || (supervisors[1].isActive() && supervisors[0].isStandby()));
                 int active = supervisors[0].isActive() ? 0 : 1;
                 SupervisedCluster.SupervisorJvm next = supervisors[1 - active];
                 long began = System.nanoTime();

@@ -45,6 +45,8 @@ final class TopicWriterTest {
         CountDownLatch closed = new CountDownLatch(1);
         MockProducer<byte[], byte[]> producer =
                 new MockProducer<>(false, null, new ByteArraySerializer(), new ByteArraySerializer()) {
+                    // Its owner closes it meanwhile.
+                    @SuppressWarnings("UnsynchronizedOverridesSynchronized")
                     @Override
                     public void flush() {
                         try {
