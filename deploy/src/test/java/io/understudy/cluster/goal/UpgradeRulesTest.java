@@ -8,6 +8,8 @@ import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.plan.Plan;
 import io.understudy.cluster.plan.Refusal;
 import io.understudy.cluster.plan.Step;
+import io.understudy.cluster.status.ClusterStatus;
+import io.understudy.cluster.status.Warning;
 import io.understudy.etcd.EtcdVersion;
 import io.understudy.etcd.StorageStatus;
 import java.nio.file.Path;
@@ -178,6 +180,11 @@ final class UpgradeRulesTest {
                 .startsWith("restart m3 as 3.6.16 and wait until it serves")
                 .hasSize(3);
         assertThat(steps(new CancelDowngrade().plan(facts))).containsExactly("cancel the downgrade");
+        assertThat(ClusterStatus.of(facts, Optional.empty(), List.of(), List.of())
+                        .warnings())
+                .extracting(Warning::rule)
+                .contains("downgrade-enabled")
+                .doesNotContain("versions-mixed");
         assertThat(new CancelDowngrade().plan(changed(THREE, UpgradeRulesTest::as36)))
                 .isInstanceOf(Plan.Done.class);
     }

@@ -14,7 +14,7 @@ public record CancelDowngrade() implements Goal {
     public Plan plan(ClusterFacts facts) {
         return Planner.plan(
                 facts,
-                now -> UpgradeRules.enabledDowngrade(now).isPresent()
+                now -> now.enabledDowngrade().isPresent()
                         ? new Next.Do(new Step.Downgrade(""))
                         : new Next.Reached("no downgrade is enabled"));
     }

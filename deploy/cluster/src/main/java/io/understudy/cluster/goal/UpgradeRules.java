@@ -135,7 +135,7 @@ final class UpgradeRules {
 
     /** Requires an enabled downgrade to lower all members, and no other one for an upgrade. */
     private static Optional<Refusal> downgrade(ClusterFacts facts, EtcdVersion target) {
-        Optional<String> enabled = enabledDowngrade(facts);
+        Optional<String> enabled = facts.enabledDowngrade();
         boolean raises = facts.members().stream().anyMatch(member -> isOlderMinor(running(member), target));
         Optional<EtcdVersion> unsupported = lowers(facts, target)
                 ? facts.members().stream()
@@ -169,15 +169,7 @@ final class UpgradeRules {
 
     /** Whether a downgrade has to be enabled first: all members run a later minor version, and none is. */
     static boolean needsDowngrade(ClusterFacts facts, EtcdVersion target) {
-        return lowers(facts, target) && enabledDowngrade(facts).isEmpty();
-    }
-
-    static Optional<String> enabledDowngrade(ClusterFacts facts) {
-        return facts.members().stream()
-                .flatMap(member -> member.answer().stream())
-                .map(answer -> answer.storage().downgradeTo())
-                .filter(version -> !version.isEmpty())
-                .findFirst();
+        return lowers(facts, target) && facts.enabledDowngrade().isEmpty();
     }
 
     private static boolean lowers(ClusterFacts facts, EtcdVersion target) {

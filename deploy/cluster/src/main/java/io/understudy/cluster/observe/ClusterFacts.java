@@ -112,6 +112,15 @@ public record ClusterFacts(
                 .isPresent();
     }
 
+    /** Returns the cluster version of the enabled downgrade, such as {@code 3.6.0}. */
+    public Optional<String> enabledDowngrade() {
+        return members.stream()
+                .flatMap(member -> member.answer().stream())
+                .map(answer -> answer.storage().downgradeTo())
+                .filter(version -> !version.isEmpty())
+                .findFirst();
+    }
+
     /**
      * Returns the number of Raft entries that a member has not applied. Empty without responses of it and the leader.
      */

@@ -39,6 +39,7 @@ final class Warnings {
             Warnings::twoMembers,
             Warnings::evenSize,
             Warnings::manyVoters,
+            Warnings::downgradeEnabled,
             Warnings::versionsMixed,
             Warnings::versionFaults,
             Warnings::clocksDiffer,
@@ -140,6 +141,15 @@ final class Warnings {
                         + " failures. Use learners or gateways for reads");
     }
 
+    private static Optional<Warning> downgradeEnabled(ClusterFacts facts) {
+        return facts.enabledDowngrade()
+                .map(version -> new Warning(
+                        "downgrade-enabled",
+                        "the downgrade to " + version
+                                + " is not complete. Continue it (understudy cluster downgrade --to-version) or cancel"
+                                + " it (understudy cluster downgrade --cancel)"));
+    }
+
     private static Optional<Warning> versionsMixed(ClusterFacts facts) {
         Map<EtcdVersion, String> byVersion = facts.members().stream()
                 .filter(member -> member.answer().isPresent())
@@ -148,7 +158,7 @@ final class Warnings {
                         () -> new TreeMap<EtcdVersion, String>(Comparator.reverseOrder()),
                         mapping(MemberFacts::label, joining(", "))));
         return warning(
-                byVersion.size() > 1,
+                byVersion.size() > 1 && facts.enabledDowngrade().isEmpty(),
                 "versions-mixed",
                 byVersion.entrySet().stream()
                                 .map(each -> each.getKey() + " (" + each.getValue() + ")")
