@@ -32,11 +32,12 @@ import picocli.CommandLine;
 @Tag("takeover")
 final class TakeOverCommandsIT {
 
+    /** Of one test: it leaves authentication on. */
     @RegisterExtension
-    static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");
+    private final EtcdExtension source = EtcdExtension.voters(1).named("source");
 
     @RegisterExtension
-    static final EtcdExtension TARGET = EtcdExtension.voters(1).named("target");
+    private final EtcdExtension target = EtcdExtension.voters(1).named("target");
 
     @TempDir
     private Path folder;
@@ -55,8 +56,8 @@ final class TakeOverCommandsIT {
                 source: {endpoints: ["%s"], user: mirror, password: secret}
                 target: {etcd: {endpoints: ["%s"], user: mirror, password: secret, leases: ttl}}
             """.formatted(
-                        SOURCE.cluster().clientUrls().get(0),
-                        TARGET.cluster().clientUrls().get(0)));
+                        source.cluster().clientUrls().get(0),
+                        target.cluster().clientUrls().get(0)));
     }
 
     @Test
@@ -73,7 +74,7 @@ final class TakeOverCommandsIT {
         assertThat(byHand.out()).contains("has no primary record of mirror dr");
 
         try (MirrorProcess mirror = MirrorProcess.start(MirrorConfiguration.load(file, Map.of(), Map.of()))) {
-            awaitSynced(mirror, SOURCE);
+            awaitSynced(mirror, source);
 
             Ended checked = execute("config", "check", "--connect", file.toString());
             assertThat(checked.status()).as(checked.out()).isZero();
@@ -101,14 +102,14 @@ final class TakeOverCommandsIT {
                     .contains("The primary of mirror dr is now target")
                     .containsPattern("end marker: revision \\d+ of source")
                     .contains("Loss: none");
-            awaitSynced(mirror, TARGET);
+            awaitSynced(mirror, target);
 
             Ended back = run("failback", "--accept-silent-watchers", "--close", "auth-enable", "--yes");
             assertThat(back.status()).as(back.err()).isZero();
             assertThat(back.out())
                     .contains("The primary of mirror dr is now source")
                     .contains("Loss: none");
-            awaitSynced(mirror, SOURCE);
+            awaitSynced(mirror, source);
 
             Ended released = run("release", "--side", "target", "--yes");
             assertThat(released.status()).as(released.err()).isZero();
@@ -116,7 +117,7 @@ final class TakeOverCommandsIT {
 
             Ended again = run("switchover", "--accept-silent-watchers", "--close", "auth-enable", "--yes");
             assertThat(again.status()).as(again.err()).isZero();
-            TARGET.cluster().members().get(0).kill();
+            target.cluster().members().get(0).kill();
             assertThat(run("release", "--side", "source", "--yes").err()).contains("--to source");
             assertThat(run("failover", "--to", "source", "--close", "auth-enable", "--dry-run")
                             .status())
@@ -127,7 +128,7 @@ final class TakeOverCommandsIT {
                     .contains(
                             "The primary of mirror dr is now source", "Loss: ", "possible: all writes after revision");
 
-            TARGET.cluster().members().get(0).start();
+            target.cluster().members().get(0).start();
             String[] undo = {"--undo", "--force", "--close", "auth-enable"};
             await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> assertThat(
                             run("failback", with(undo, "--dry-run")).status())
