@@ -21,6 +21,7 @@ import io.understudy.mirror.takeover.Records.Found;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Position.Anchor;
 import io.understudy.vocabulary.Revision;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
@@ -82,6 +83,12 @@ record Direction(
          * another one, as after it was restored, or cannot be recognised.
          */
         Lost lostAfter(Checkpoint reached);
+
+        /**
+         * Returns keys that clients of the second cluster changed since {@code before}, up to a revision, and that the
+         * first one has otherwise.
+         */
+        List<ByteString> overwritten(Equal before, long until);
 
         /** Gives each key that the clusters do not have equally; clients may write at the second one meanwhile. */
         void differing(Consumer<ByteString> each);
@@ -175,6 +182,29 @@ record Direction(
             return new Lost(comparer.missingSince(from, closed.recordRevision(), true), null);
         } catch (TakeOverException e) {
             return Lost.unknown(String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** Finds keys that are missing once the first cluster is open again; likewise. */
+    Lost lostByOpening(Found closed) {
+        return lostByOpening(closed, isOpen(closed));
+    }
+
+    /** @param wasOpen likewise */
+    Lost lostByOpening(Found closed, boolean wasOpen) {
+        Closed how = closed.move().closed();
+        if (wasOpen || how == null || how.way() != Way.CORRUPT_ALARM) {
+            return expiredSince(closed, wasOpen);
+        }
+        try {
+            // Where authentication was enabled too, owners could keep none alive; overdue ones end with the alarm.
+            List<Long> leases = from.isAuthEnabled() ? recordsTo().leases() : List.of();
+            if (leases.isEmpty() || from.with(Duration.ZERO).keepAlive(leases).size() == leases.size()) {
+                return Lost.NOTHING;
+            }
+            return Lost.unknown("leases expired while the CORRUPT alarm was raised");
+        } catch (TakeOverException e) {
+            return Lost.unknown("leases may have expired while the CORRUPT alarm was raised: " + e.getMessage());
         }
     }
 

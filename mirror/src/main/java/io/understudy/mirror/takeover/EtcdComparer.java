@@ -142,19 +142,34 @@ final class EtcdComparer implements Direction.Comparer {
                 .filter(sides.scope()::contains)
                 .map(sides.scope()::inTarget)
                 .forEach(keys::add));
-        List<KeyRange> written = sides.scope().targetRanges();
-        reader(to, before.to()).read(now.revision(), step -> step.commit().changes().stream()
-                .map(Change::key)
-                .filter(key -> !ReservedKeys.contains(key) && written.stream().anyMatch(range -> range.contains(key)))
-                .forEach(keys::add));
-        List<ByteString> differing =
-                differing(keys, reached, now.revision(), source -> source.isPresent() || !sides.keepsForeign());
+        keys.addAll(changedInTarget(before, now.revision()));
+        List<ByteString> differing = differing(keys, reached, now.revision(), this::isOurs);
         if (!differing.isEmpty()) {
             throw new TakeOverException(differing(
                     differing.size(),
                     differing.stream().limit(SHOWN).map(TakeOverReport::shown).collect(Collectors.joining(", "))));
         }
         return new Equal(reached, now.revision(), keys.size());
+    }
+
+    @Override
+    public List<ByteString> overwritten(Equal before, long until) {
+        return differing(changedInTarget(before, until), 0, until, this::isOurs);
+    }
+
+    private Set<ByteString> changedInTarget(Equal before, long until) {
+        Set<ByteString> keys = new LinkedHashSet<>();
+        List<KeyRange> written = sides.scope().targetRanges();
+        reader(to, before.to()).read(until, step -> step.commit().changes().stream()
+                .map(Change::key)
+                .filter(key -> !ReservedKeys.contains(key) && written.stream().anyMatch(range -> range.contains(key)))
+                .forEach(keys::add));
+        return keys;
+    }
+
+    /** A key that only the target has may be foreign. */
+    private boolean isOurs(Optional<?> source) {
+        return source.isPresent() || !sides.keepsForeign();
     }
 
     private String differing(long keys, String shown) {

@@ -9,7 +9,7 @@ import java.util.Optional;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
+import java.util.function.BiFunction;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -51,7 +51,7 @@ final class Lock {
 
     private final String process;
     private final LongSupplier nanoTime;
-    private final Function<Runnable, Beats> repeated;
+    private final BiFunction<Runnable, Duration, Beats> repeated;
 
     private @Nullable Records held;
     /** 0 for none. */
@@ -67,20 +67,20 @@ final class Lock {
         this(process, System::nanoTime, Lock::onOwnThread);
     }
 
-    /** @param repeated begins to repeat what it is given */
-    Lock(String process, LongSupplier nanoTime, Function<Runnable, Beats> repeated) {
+    /** @param repeated begins to repeat what it is given, with a pause before each time */
+    Lock(String process, LongSupplier nanoTime, BiFunction<Runnable, Duration, Beats> repeated) {
         this.process = process;
         this.nanoTime = nanoTime;
         this.repeated = repeated;
     }
 
-    private static Beats onOwnThread(Runnable work) {
+    private static Beats onOwnThread(Runnable work, Duration pause) {
         ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(each -> {
-            Thread daemon = new Thread(each, "takeover-lock");
+            Thread daemon = new Thread(each, "takeover-beats");
             daemon.setDaemon(true);
             return daemon;
         });
-        var unused = thread.scheduleWithFixedDelay(work, BEAT.toMillis(), BEAT.toMillis(), TimeUnit.MILLISECONDS);
+        var unused = thread.scheduleWithFixedDelay(work, pause.toMillis(), pause.toMillis(), TimeUnit.MILLISECONDS);
         return new Beats() {
             @Override
             public void end() {
@@ -115,7 +115,12 @@ final class Lock {
     void take(Records at, String first) {
         step = first;
         hold(at);
-        beats = repeated.apply(this::keepAlive);
+        beats = repeat(this::keepAlive, BEAT);
+    }
+
+    /** Begins to repeat requests of the command that holds it, with a pause before each time. */
+    Beats repeat(Runnable work, Duration pause) {
+        return repeated.apply(work, pause);
     }
 
     private void hold(Records at) {

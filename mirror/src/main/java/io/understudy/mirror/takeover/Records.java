@@ -280,6 +280,16 @@ record Records(TakeOverCalls cluster, String mirror) {
         return reached;
     }
 
+    /** Whether the cluster had a key at a revision. */
+    boolean had(ByteString key, long revision) {
+        RangeRequest past = RangeRequest.newBuilder()
+                .setKey(key)
+                .setRevision(revision)
+                .setCountOnly(true)
+                .build();
+        return cluster.range(past).getCount() > 0;
+    }
+
     private boolean hadReached(Checkpoint last, long revision) {
         RangeRequest past = RangeRequest.newBuilder()
                 .setKey(ReservedKeys.checkpoint(mirror))

@@ -50,7 +50,7 @@ public final class Rejoin {
         try {
             steps.begin("close");
             Claims closed = closed(this::prepared);
-            Found primary = closed.primary();
+            Found primary = opened(closed.primary());
             Found former = closed.former();
             // A failover that was killed may not have done so, and is complete from now on.
             direction.releaseLeases();
@@ -68,7 +68,7 @@ public final class Rejoin {
             lost.requireStored();
             steps.begin("turn");
             if (!direction.turn(primary, former, direction.operation(Switchover.SWITCHOVER), false)) {
-                throw changedMeanwhile();
+                throw changedMeanwhile(from);
             }
             return rejoined(lost, since.unknown());
         } finally {
@@ -129,6 +129,20 @@ public final class Rejoin {
         return new Claims(primary, close(former, closed));
     }
 
+    /** Opens the primary, which was a closed copy, if a failover was killed before that. */
+    private Found opened(Found primary) {
+        Closed closed = primary.move().closed();
+        if (closed == null) {
+            return primary;
+        }
+        direction.closingTo().open(closed);
+        Home open = primary.required().with(primary.move().in(Phase.STEADY).closed(null));
+        if (to.write(open, primary.recordRevision(), List.of(), List.of(to.unfrozen())) == 0) {
+            throw changedMeanwhile(to);
+        }
+        return to.read();
+    }
+
     /** Closes a former primary, and reads its record. */
     Found close(Found former, Closed closed) {
         long written = former.recordRevision();
@@ -142,7 +156,7 @@ public final class Rejoin {
                     List.of(),
                     from.frozen(closed, direction.lock().process()));
             if (written == 0) {
-                throw changedMeanwhile();
+                throw changedMeanwhile(from);
             }
         }
         direction.closingFrom().close(closed);
@@ -153,14 +167,14 @@ public final class Rejoin {
             if (now.isPrimary() && now.move().closed() == null) {
                 direction.closingFrom().open(closed);
             }
-            throw changedMeanwhile();
+            throw changedMeanwhile(from);
         }
         return now;
     }
 
-    private TakeOverException changedMeanwhile() {
+    private static TakeOverException changedMeanwhile(Records at) {
         return new TakeOverException(
-                "another command changed the record at " + from.shown() + " meanwhile; run the command again");
+                "another command changed the record at " + at.shown() + " meanwhile; run the command again");
     }
 
     /** Both records: the one of the higher epoch is right, unless they are unordered. */
@@ -230,7 +244,7 @@ public final class Rejoin {
             throw new TakeOverException("there is nothing to rejoin: mirror " + direction.mirror()
                     + " has no former primary that did not store the failover");
         }
-        if (claims.areUnordered() ? !options.force() : former.epoch() > primary.epoch()) {
+        if (claims.areUnordered() ? !options.force() : !claims.isStale()) {
             throw new TakeOverException(claims.shown(to.shown(), from.shown()) + "; run " + claims.remedy());
         }
     }
@@ -270,7 +284,7 @@ public final class Rejoin {
         direction.closingFrom().open(found.move().closed());
         Home open = found.required().with(found.move().closed(null));
         if (from.write(open, found.recordRevision(), List.of(), List.of(from.unfrozen())) == 0) {
-            throw changedMeanwhile();
+            throw changedMeanwhile(from);
         }
         return from.shown() + " is open. Writes there are overwritten by the mirror; they are not at the primary";
     }

@@ -19,10 +19,10 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -44,6 +44,9 @@ public final class Switchover {
     private static final Duration PAUSE = Duration.ofMillis(20);
     private static final int ATTEMPTS = 5;
     private static final int CATCH_UPS = 2;
+    /** The least TTL that etcd grants by default is twice as long. */
+    private static final Duration ALIVE = Duration.ofSeconds(1);
+
     private static final Duration CATCH_UP = Duration.ofSeconds(5);
     /** Kinds of the operation that a record has. */
     static final String FORCED_UNDO = "forced undo";
@@ -60,12 +63,20 @@ public final class Switchover {
     private final Lock lock;
     private final Undo undo;
     /** Of the range's keys, as the mirror keeps them at both sides. */
-    private final Set<Long> leases = new LinkedHashSet<>();
+    private final Set<Long> leases = ConcurrentHashMap.newKeySet();
     /** Those that the other side has kept alive since the former primary refuses that. */
     private final Set<Long> restarted = new HashSet<>();
 
     /** While a killed command kept no leases alive. */
     private Lost expired = Lost.NOTHING;
+    /** Whether the former primary revoked leases since it was closed, or before. */
+    private volatile boolean haveExpired;
+    /** Whether a killed command moved the role. */
+    private boolean isResumed;
+
+    private Lock.Beats beats = () -> {};
+    /** As last compared before the role moved; null if that is not known. */
+    private @Nullable Equal verified;
 
     Switchover(Direction direction, TakeOverOptions options, TakeOver.Steps steps) {
         this.direction = direction;
@@ -162,8 +173,10 @@ public final class Switchover {
             }
             requireUnfinished(primary, other);
             undo.resume(other.move().operation());
+            isResumed = true;
             return finished();
         } finally {
+            beats.end();
             lock.release();
             direction.comparer().close();
         }
@@ -184,7 +197,7 @@ public final class Switchover {
             if (begun != null) {
                 // The killed command keeps none alive.
                 leases.addAll(to.leases());
-                keepAliveFrom(begun.way());
+                keepAlive(begun.way());
             }
             requireMovable(primary, other);
             var unused = prepared(primary);
@@ -215,6 +228,7 @@ public final class Switchover {
             drained(marker, closed.way());
             if (closed.way() != Way.NONE) {
                 equal = direction.comparer().changed(equal);
+                verified = equal;
             }
             undo.requireClosing();
             direction.closingFrom().refuseKeepAlives(closed);
@@ -231,12 +245,12 @@ public final class Switchover {
     /** What the mirror has copied by the closing, clients do not wait for. It may be too slow to get closer. */
     private void awaitCloseBehind() {
         for (int time = 0; time < CATCH_UPS; time++) {
-            var unused = awaitReached(from.read().revision(), CATCH_UP, () -> {});
+            var unused = awaitReached(from.read().revision(), CATCH_UP);
         }
     }
 
     /** Waits until the mirror has copied everything up to a revision; returns what was found last. */
-    private Found awaitReached(long revision, Duration timeout, Runnable meanwhile) {
+    private Found awaitReached(long revision, Duration timeout) {
         long end = System.nanoTime() + timeout.toNanos();
         long first = -1;
         while (true) {
@@ -249,7 +263,6 @@ public final class Switchover {
             if (hasReached(now, revision) || System.nanoTime() - end > 0) {
                 return now;
             }
-            meanwhile.run();
             PatientCalls.pause(PAUSE);
         }
     }
@@ -273,7 +286,7 @@ public final class Switchover {
             }
         }
         undo.closes(closed);
-        keepAliveFrom(closed.way());
+        keepAlive(closed.way());
         direction.closingFrom().close(closed);
         if (closed.way() == Way.CORRUPT_ALARM) {
             return from.read().revision();
@@ -294,15 +307,7 @@ public final class Switchover {
             // While the mirror drains. Those that it grants from now on have a full TTL.
             restart();
         }
-        long[] keptAlive = {System.nanoTime()};
-        Found now = awaitReached(marker, options.drainDeadline(), () -> {
-            if (System.nanoTime() - keptAlive[0] > Duration.ofSeconds(1).toNanos()) {
-                keptAlive[0] = System.nanoTime();
-                // Some were granted right before the closing.
-                leases.addAll(to.leases());
-                keepAliveFrom(way);
-            }
-        });
+        Found now = awaitReached(marker, options.drainDeadline());
         if (!hasReached(now, marker)) {
             Checkpoint found = now.checkpoint();
             throw new TakeOverException(to.shown() + " did not reach revision " + marker + " within "
@@ -328,11 +333,36 @@ public final class Switchover {
         }
     }
 
-    /** Keeps the leases alive. Under an alarm none expires, and etcd does not answer a keep-alive of an overdue one. */
-    private void keepAliveFrom(Way way) {
+    /** Keeps the leases alive at the former primary, at once; then at both, as long as the command runs. */
+    private void keepAlive(Way way) {
+        keepAliveFrom(way, direction.from());
+        beats.end();
+        beats = lock.repeat(
+                () -> {
+                    try {
+                        keepAliveFrom(way, direction.from().with(ALIVE));
+                        // Some were granted right before the closing.
+                        leases.addAll(to.promptly().leases());
+                        keepAlive(direction.to().with(ALIVE), leases);
+                    } catch (TakeOverException e) {
+                        // The next attempt comes soon.
+                    }
+                },
+                ALIVE);
+    }
+
+    /** Under an alarm none expires, and etcd does not answer a keep-alive of an overdue one. */
+    private void keepAliveFrom(Way way, TakeOverCalls primary) {
+        if (leases.isEmpty()) {
+            return;
+        }
+        List<Long> all = List.copyOf(leases);
         boolean isAlarmed = way == Way.CORRUPT_ALARM;
         try {
-            keepAlive(isAlarmed ? direction.from().with(Duration.ZERO) : direction.from(), leases);
+            List<Long> alive = (isAlarmed ? primary.with(Duration.ZERO) : primary).keepAlive(all);
+            if (!isAlarmed && alive.size() < all.size()) {
+                haveExpired = true;
+            }
         } catch (TakeOverException e) {
             if (!isAlarmed) {
                 throw e;
@@ -406,6 +436,10 @@ public final class Switchover {
                             + " since; see \"understudy mirror status\"",
                     null);
         }
+        if (isResumed) {
+            // Its clients could keep no leases alive.
+            expired = expired.and(direction.reversed().expiredSince(primary));
+        }
         // First, since clients wait for it.
         direction.closingTo().open(primary.move().closed());
         leases.addAll(direction.releaseLeases());
@@ -462,7 +496,7 @@ public final class Switchover {
                     && (!isTurned || former.move().endMarker() > 0)
                     && direction.closingFrom().isClosed(closed);
             lost = isPlanned
-                    ? Lost.NOTHING
+                    ? (isTurned ? Lost.NOTHING : missed(primary, closed))
                     : isWhole
                             ? null
                             : Lost.unknown(
@@ -478,6 +512,31 @@ public final class Switchover {
         } catch (TakeOverException e) {
             return again(lost, String.valueOf(e.getMessage()));
         }
+    }
+
+    /**
+     * Finds keys that the new primary did not have at the move: they expired at the former one after the end marker, or
+     * clients changed them at the new one after the last comparison.
+     */
+    private Lost missed(Found primary, Closed closed) {
+        keepAliveFrom(closed.way(), direction.from());
+        List<ByteString> missed = new ArrayList<>();
+        try {
+            if ((isResumed || haveExpired) && closed.way() != Way.CORRUPT_ALARM) {
+                direction
+                        .comparer()
+                        .missingSince(direction.from(), primary.move().endMarker(), true)
+                        .stream()
+                        .filter(key -> !to.had(key, primary.recordRevision()))
+                        .forEach(missed::add);
+            }
+            if (verified != null) {
+                missed.addAll(direction.comparer().overwritten(verified, primary.recordRevision()));
+            }
+        } catch (TakeOverException e) {
+            return new Lost(missed, e.getMessage());
+        }
+        return new Lost(missed, null);
     }
 
     private static Turned again(@Nullable Lost lost, String why) {

@@ -132,7 +132,8 @@ final class Undo {
     TakeOverException after(RuntimeException why, @Nullable Found begun) {
         String what = why.getMessage() == null ? why.toString() : why.getMessage();
         try {
-            Lost expired = begun == null ? Lost.NOTHING : uninterrupted(() -> direction.expiredSince(begun, false));
+            Lost expired = uninterrupted(
+                    () -> begun == null ? direction.lostByOpening(from.read()) : direction.lostByOpening(begun, false));
             boolean isOpen = uninterrupted(this::undone);
             String lost = expired.shown(LostKeys.of(expired.keys()));
             return new TakeOverException(
@@ -277,7 +278,7 @@ final class Undo {
         // It was rebuilt: whether it had the role is unknown.
         boolean isRebuilt = other.record() == null;
         // Clients delete keys once it is open.
-        Lost expired = direction.expiredSince(primary);
+        Lost expired = direction.lostByOpening(primary);
         var unused = isRebuilt ? reopened(FORCED_EPOCHS) : undone();
         if (isRebuilt) {
             return report(primary, null);

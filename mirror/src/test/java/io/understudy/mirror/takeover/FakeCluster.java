@@ -37,6 +37,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** A cluster in memory: keys with history, leases, alarms, users and roles. Each request is one of its world's. */
@@ -251,7 +252,9 @@ final class FakeCluster implements TakeOverCalls {
 
     private RangeResponse read(RangeRequest request) {
         KeyRange range = KeyRange.ofEtcd(request.getKey(), request.getRangeEnd());
-        List<KeyValue> found = keys.values().stream()
+        List<KeyValue> found = (request.getRevision() == 0
+                        ? keys.values().stream()
+                        : history.keySet().stream().flatMap(key -> at(key, request.getRevision())))
                 .filter(each -> range.contains(each.getKey()))
                 // As etcd 3.7.
                 .map(each -> request.getKeysOnly()
@@ -263,6 +266,11 @@ final class FakeCluster implements TakeOverCalls {
                 .addAllKvs(found)
                 .setCount(found.size())
                 .build();
+    }
+
+    private Stream<KeyValue> at(ByteString key, long then) {
+        return valueAt(key, then).stream()
+                .map(value -> KeyValue.newBuilder().setKey(key).setValue(value).build());
     }
 
     private ResponseHeader header() {

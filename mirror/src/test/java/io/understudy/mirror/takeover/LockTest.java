@@ -37,7 +37,7 @@ final class LockTest {
     private final Lock lock = lock("host a, pid 1");
 
     private Lock lock(String process) {
-        return new Lock(process, () -> now, work -> {
+        return new Lock(process, () -> now, (work, pause) -> {
             keepAlive = work;
             isRepeated = true;
             return () -> isRepeated = false;

@@ -219,6 +219,11 @@ final class ReadinessTest {
         }
 
         @Override
+        public List<ByteString> overwritten(Equal before, long until) {
+            throw new AssertionError();
+        }
+
+        @Override
         public void differing(Consumer<ByteString> each) {
             throw new AssertionError();
         }

@@ -1167,6 +1167,117 @@ final class SwitchoverFaultsTest {
         assertThat(report.loss()).isEqualTo("1 keys");
     }
 
+    /** Such as where the keep-alives are late. Until it has moved, the mirror copies the deletion. */
+    @ParameterizedTest
+    @CsvSource({"moved, true", "moved, false", "failed, true"})
+    void keysThatExpireBeforeTheRoleMovesAreNamed(String end, boolean isMirrored) {
+        World world = new World(Way.ROLES, false);
+        world.target.put(ReservedKeys.of("dr", "lease/7b"), ByteString.EMPTY, 0);
+        world.source.grant(0x7b);
+        world.source.put(ByteString.copyFromUtf8("/app/leased"), ByteString.EMPTY, 0x7b);
+        world.meanwhileAt = "move";
+        world.meanwhile = () -> {
+            world.isMirrored = isMirrored;
+            world.source.expireLeases();
+            if (end.equals("failed")) {
+                throw new TakeOverException("interrupted");
+            }
+        };
+        if (end.equals("failed")) {
+            assertThatThrownBy(() -> world.switchover(OPTIONS).run())
+                    .hasMessageContainingAll("interrupted", "is open again", "1 keys \"/app/leased\"");
+            return;
+        }
+        TakeOverReport report = world.switchover(OPTIONS).run();
+        assertThat(report.loss()).isEqualTo(isMirrored ? "1 keys" : TakeOverReport.NONE);
+        assertThat(report.lost()).isEqualTo(isMirrored ? List.of("\"/app/leased\"") : List.of());
+        world.isMirrored = true;
+        world.assertMoved();
+    }
+
+    /** A closed copy refuses keep-alives until the role has moved and it is open. */
+    @Test
+    void keysThatExpireAtTheNewPrimaryBesideAKilledCommandAreNamed() {
+        World counted = new World(Way.ROLES, true);
+        var unusedReport = counted.switchover(OPTIONS).run();
+        World world = new World(Way.ROLES, true);
+        world.cut(counted.requestOf("the primary record", counted.target), Fault.KILLED, true);
+        assertThatThrownBy(() -> world.switchover(OPTIONS).run()).isInstanceOf(Killed.class);
+        world.heal();
+        world.target.delete(ByteString.copyFromUtf8("/app/0"));
+        world.acknowledged.remove("/app/0");
+        assertThat(world.switchover(OPTIONS).run().lost()).containsExactly("\"/app/0\"");
+        world.assertMoved();
+    }
+
+    /** They end with the alarm, which alone kept them. */
+    @Test
+    void overdueLeasesThatAnUndoEndsWithTheAlarmAreReported() {
+        World counted = new World(Way.CORRUPT_ALARM, false);
+        World world = new World(Way.CORRUPT_ALARM, false);
+        for (World each : List.of(counted, world)) {
+            each.target.put(ReservedKeys.of("dr", "lease/7b"), ByteString.EMPTY, 0);
+        }
+        var unusedReport = counted.switchover(OPTIONS).run();
+        world.cut(counted.requestOf("auth enable", counted.source), Fault.KILLED, true);
+        assertThatThrownBy(() -> world.switchover(OPTIONS).run()).isInstanceOf(Killed.class);
+        world.heal();
+        world.source.grant(0x7b);
+        world.source.lapsed.add(0x7bL);
+        assertThat(world.switchover(OPTIONS).undo().loss()).contains("not known", "leases");
+        assertThat(world.source.isOpen("/app/k")).isTrue();
+    }
+
+    /** The target is open to its clients unless a move has closed it. */
+    @Test
+    void aKeyOfTheTargetThatAClientDeletesRightBeforeTheMoveIsNamed() {
+        World world = new World(Way.ROLES, false);
+        world.meanwhileAt = "move";
+        world.meanwhile = () -> {
+            world.target.delete(ByteString.copyFromUtf8("/app/0"));
+            world.acknowledged.remove("/app/0");
+        };
+        assertThat(world.switchover(OPTIONS).run().lost()).containsExactly("\"/app/0\"");
+    }
+
+    @Test
+    void aSwitchoverThatWasCutShortAfterTheMoveIsNotRejoined() {
+        World counted = new World(Way.ROLES, false);
+        var unusedReport = counted.switchover(OPTIONS).run();
+        World world = new World(Way.ROLES, false);
+        world.cut(counted.requestOf("the primary record", counted.target), Fault.KILLED, true);
+        assertThatThrownBy(() -> world.switchover(OPTIONS).run()).isInstanceOf(Killed.class);
+        world.heal();
+        for (Rejoin rejoin : List.of(world.rejoin(OPTIONS), world.rejoin(OPTIONS.forced()))) {
+            assertThatThrownBy(rejoin::plan).hasMessageContaining("the switchover or failback again");
+            assertThatThrownBy(rejoin::run).hasMessageContaining("the switchover or failback again");
+        }
+        assertThat(world.switchover(OPTIONS).run().loss()).isEqualTo(TakeOverReport.NONE);
+        world.assertMoved();
+    }
+
+    /** A copy that was closed by an earlier move opens as the primary. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aRejoinOpensThePrimaryThatAKilledFailoverLeftClosed(boolean isChosen) {
+        World world = new World(Way.ROLES, true);
+        if (isChosen) {
+            forcedUndo(world, false);
+        }
+        world.disputed = true;
+        world.lost = world.source;
+        world.meanwhileAt = "open";
+        world.meanwhile = () -> {
+            throw new Killed();
+        };
+        assertThatThrownBy(() -> world.failover(OPTIONS).run()).isInstanceOf(Killed.class);
+        world.heal();
+        assertThat(world.target.isOpen("/app/k")).isFalse();
+        var unused = world.rejoin(isChosen ? OPTIONS.forced() : OPTIONS).run();
+        world.disputed = false;
+        world.assertMoved();
+    }
+
     /** Their owners cannot, and the comparison may take long. */
     @Test
     void aResumedMoveKeepsLeasesAliveAtOnce() {
@@ -1834,7 +1945,7 @@ final class SwitchoverFaultsTest {
         }
 
         Lock lock(String process) {
-            return new Lock(process, () -> now, keepAlive -> () -> {});
+            return new Lock(process, () -> now, (keepAlive, pause) -> () -> {});
         }
 
         private Direction direction(FakeCluster from, FakeCluster to, String process) {
@@ -2144,6 +2255,13 @@ final class SwitchoverFaultsTest {
                     return all;
                 });
                 all.forEach(each);
+            }
+
+            @Override
+            public List<ByteString> overwritten(Equal before, long until) {
+                return request(to, "comparison after the move", () -> to.changed("/app/", before.to(), until).stream()
+                        .filter(key -> !from.valueAt(key, from.revision()).equals(to.valueAt(key, until)))
+                        .toList());
             }
 
             @Override

@@ -45,6 +45,9 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -122,6 +125,44 @@ final class TakeOverIT {
         assertThat(contents(source)).containsAllEntriesOf(writers.acknowledged);
         await().atMost(Mirrors.PATIENCE)
                 .untilAsserted(() -> assertThat(contents(target)).isEqualTo(contents(source)));
+    }
+
+    /** The closed source refuses the keep-alives of its owner. */
+    @Test
+    void aLeaseLivesHoweverLongTheMoveTakes() throws Exception {
+        start(Way.ROLES);
+        MirrorProcess mirror = opened(Mirrors.start(settings()));
+        awaitSynced(mirror, source);
+        TakeOverCalls owner = client(source, APP);
+        long lease = owner.grantLease(Duration.ofSeconds(3));
+        ScheduledExecutorService beats = Executors.newSingleThreadScheduledExecutor();
+        open.add(beats::shutdownNow);
+        put(owner, "/app/leased", "1", lease);
+        var unused = beats.scheduleWithFixedDelay(
+                () -> {
+                    try {
+                        var unusedLeases = owner.with(Duration.ZERO).keepAlive(List.of(lease));
+                    } catch (TakeOverException e) {
+                        // Refused.
+                    }
+                },
+                0,
+                500,
+                TimeUnit.MILLISECONDS);
+        TakeOverCalls atSource = client(source, MIRROR);
+        ByteString key = ByteString.copyFromUtf8("/app/leased");
+        try (TakeOver clusters = takeOver(Way.ROLES)) {
+            TakeOverReport report = clusters.switchover(OPTIONS, step -> {
+                        if (step.equals("drain")) {
+                            await().during(Duration.ofSeconds(6))
+                                    .atMost(Mirrors.PATIENCE)
+                                    .until(() -> atSource.get(key).isPresent());
+                        }
+                    })
+                    .run();
+            assertThat(report.loss()).as(report.toString()).isEqualTo(TakeOverReport.NONE);
+        }
+        assertThat(client(target, MIRROR).get(key)).isPresent();
     }
 
     /** A command that was killed before it closed the source leaves clients to delete keys. */
