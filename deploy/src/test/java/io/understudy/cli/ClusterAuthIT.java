@@ -83,8 +83,18 @@ final class ClusterAuthIT {
 
     @Test
     void everyCommandWorksByTheRoleRootAndIsRefusedWithout() throws Exception {
-        assertThat(run(anonymous, "status")).isEqualTo(1);
-        assertThat(status).contains("user name is empty");
+        Path snapshot = Files.createFile(folder.resolve("snapshot.db"));
+        for (List<String> command : List.of(
+                List.of("status"),
+                List.of("create", "m-4"),
+                List.of("restore", "--snapshot=" + snapshot),
+                List.of("recover", "--from=m-1", "--yes", "--take-over"))) {
+            assertThat(run(anonymous, command.toArray(String[]::new)))
+                    .as(status)
+                    .isEqualTo(1);
+            assertThat(status).contains("responds and rejects requests", "user name is empty");
+        }
+        assertThat(folder.resolve("m-4")).doesNotExist();
         boolean forRoot =
                 EtcdVersion.parse(EtcdBinaries.find().version().toString()).statusRequiresRoot();
         // A member may begin with authentication later than the others.

@@ -109,6 +109,9 @@ final class ClusterRestore extends ClusterFlags {
                 throw another(living.cluster().toString());
             });
         } catch (UnobservableException e) {
+            if (e.isRejection()) {
+                throw new IllegalStateException("a cluster may serve: " + e.getMessage(), e);
+            }
             if (!e.isSilence()) {
                 throw another(e.getMessage());
             }

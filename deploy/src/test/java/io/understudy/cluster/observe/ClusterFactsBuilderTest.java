@@ -103,7 +103,7 @@ final class ClusterFactsBuilderTest {
     void aQuorumIsLostOnlyWhereNoneCanBeAmongTheSilent() {
         assertThat(verdict(Map.of(GATEWAY, Failure.timeout(Duration.ofSeconds(5)))))
                 .isEqualTo(ClusterFacts.Verdict.UNKNOWN);
-        assertThat(verdict(Map.of(GATEWAY, new Failure("connection refused", false))))
+        assertThat(verdict(Map.of(GATEWAY, new Failure("connection refused", false, false))))
                 .isEqualTo(ClusterFacts.Verdict.LOST);
     }
 

@@ -87,6 +87,18 @@ final class ForeignClusterTest {
     }
 
     @Test
+    void anEndpointThatRejectsRequestsIsNotALostQuorum() {
+        Survey rejected = survey(patience -> {
+            throw UnobservableException.rejected("m1 responds and rejects requests: user name is empty");
+        });
+        assertThatThrownBy(rejected::silence)
+                .isInstanceOf(RecoveryException.class)
+                .hasMessage(
+                        "cannot determine whether the quorum is lost: m1 responds and rejects requests: user name is"
+                                + " empty");
+    }
+
+    @Test
     void aDirectoryThatAnotherClusterUsesIsNoTargetOfARestore() {
         directories.owners = Map.of("m2", new DataOwner(new ClusterId(FOREIGN), new MemberId(9)));
         assertThatThrownBy(() -> restore()

@@ -211,7 +211,7 @@ final class ClusterStatusTest {
                 List.of(),
                 Instant.EPOCH,
                 Divergence.NONE,
-                Map.of(new MemberId(3), new Failure("connection refused", false)));
+                Map.of(new MemberId(3), new Failure("connection refused", false, false)));
     }
 
     private static ClusterFacts withClocks(long first, long second) {

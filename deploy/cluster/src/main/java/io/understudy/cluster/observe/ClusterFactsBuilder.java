@@ -179,7 +179,14 @@ final class ClusterFactsBuilder {
                         .equals(before.listing().cluster()))) {
             return before.listing().cluster();
         }
-        throw new UnobservableException("no endpoint reachable: " + failures());
+        String rejections = answers.failures().entrySet().stream()
+                .filter(each -> each.getValue().isRejection())
+                .map(each -> each.getKey() + " responds and rejects requests: "
+                        + each.getValue().text())
+                .collect(Collectors.joining("; "));
+        throw rejections.isEmpty()
+                ? new UnobservableException("no endpoint reachable: " + failures())
+                : UnobservableException.rejected(rejections + "; correct cluster.user or cluster.tls");
     }
 
     /** Returns a confirmed list shared by most members, else a local copy, else the previous. */

@@ -148,13 +148,13 @@ final class Probe {
         if (!version.learnerReadIndexOverHttp()) {
             // It serves nothing that needs the quorum, and reports only whether it has a leader.
             return CompletableFuture.completedFuture(
-                    answer.getLeader() != 0 ? Optional.empty() : Optional.of(new Failure("no leader", false)));
+                    answer.getLeader() != 0 ? Optional.empty() : Optional.of(new Failure("no leader", false, false)));
         }
         return connections
                 .page(endpoint, "/readyz/linearizable_read", deadline)
                 .thenApply(page -> page.statusCode() == HTTP_OK
                         ? Optional.empty()
-                        : Optional.of(new Failure("read index failed", false)));
+                        : Optional.of(new Failure("read index failed", false, false)));
     }
 
     /** Permissions are looked at only after the quorum has confirmed the read ({@code EtcdServer.Range}). */

@@ -93,6 +93,9 @@ public final class Recovery {
         if (facts.isPresent() && holdsQuorum(facts.get())) {
             return finish(facts.get());
         }
+        if (facts.isEmpty()) {
+            var unused = survey.silence();
+        }
         List<Remains> remains = survey.remains(facts);
         if (mayRestart(remains)) {
             print(facts, remains);

@@ -90,26 +90,42 @@ public record Survey(
      * @throws RecoveryException members of another cluster respond
      */
     Optional<ClusterFacts> look() {
-        return observed().value();
+        try {
+            return Optional.of(observed());
+        } catch (UnobservableException e) {
+            return Optional.empty();
+        }
     }
 
-    /** Returns why no voting member responds; empty if one does. */
+    /**
+     * Returns why no voting member responds; empty if one does.
+     *
+     * @throws RecoveryException an endpoint rejects the requests, so there may be a quorum
+     */
     String silence() {
-        return observed().failure();
+        try {
+            var unused = observed();
+            return "";
+        } catch (UnobservableException e) {
+            if (e.isRejection()) {
+                throw new RecoveryException("cannot determine whether the quorum is lost: " + e.getMessage(), e);
+            }
+            return String.valueOf(e.getMessage());
+        }
     }
 
-    private Attempt<ClusterFacts> observed() {
+    private ClusterFacts observed() {
         try {
             ClusterFacts facts = observer.observe(patience);
             requireOwn(facts.cluster());
-            return Attempt.of(facts);
+            return facts;
         } catch (UnobservableException e) {
             if (e.isContradiction()) {
                 throw new RecoveryException(
                         e.getMessage() + ". Correct cluster.endpoints and machines.*.clientUrls, or stop the others",
                         e);
             }
-            return Attempt.failed(String.valueOf(e.getMessage()));
+            throw e;
         } catch (InterruptedException e) {
             throw interrupted(e);
         }
