@@ -392,6 +392,36 @@ final class RecoveryIT {
                 .anyMatch(line -> line.startsWith("m3 has data of another cluster or member and is left alone"));
     }
 
+    /** Its disk was not mounted during the recovery. */
+    @Test
+    void aMemberGivenUpDoesNotReturnWithItsOldData() throws IOException {
+        found(3, 0);
+        put("before", "acknowledged", 0);
+        wipe(1);
+        control.process(machines.get(2)).kill();
+        Path data = machines.get(2).dataDirectory();
+        Path unmounted = Files.move(data, folder.resolve("disk"));
+        Files.createDirectory(data);
+
+        assertThat(recovery(step -> true).run(Set.of("m1"))).isTrue();
+
+        assertThat(printed)
+                .contains("stopped m3; its data is not accessible from this machine")
+                .noneMatch(line -> line.contains("m3 and set its data aside"));
+        assertThat(survey.look().orElseThrow().members())
+                .extracting(MemberFacts::name)
+                .containsExactlyInAnyOrder("m1", "m2");
+        Folders.delete(data);
+        Files.move(unmounted, data);
+        assertThat(recovery(step -> true).run(Set.of("m1"))).isTrue();
+        assertThat(here.isRunning(machines.get(2).member())).contains(false);
+        here.start(machines.get(2).member());
+        await().atMost(PATIENCE).until(() -> here.endOfLog(machines.get(2).member()).stream()
+                .anyMatch(line -> line.contains("the member has been permanently removed from the cluster")));
+        assertThat(etcdctl(1, "get", "before")).contains("acknowledged");
+        awaitHealthy(2);
+    }
+
     @Test
     void aLostMemberDoesNotJoinAgainDuringAnAlarm() throws Exception {
         found(3, 0);

@@ -89,6 +89,29 @@ final class SurvivorsTest {
                 .hasMessageContaining("no machine is configured for member m9");
     }
 
+    /** Data set aside on this machine cannot return; what is on an unmounted disk can. */
+    @Test
+    void membersGivenUpWhoseDataMayReturnAreUnsecured() {
+        assertThat(from("m1", with(1, THREE, 2, 10), gone(2), gone(3)).unsecured())
+                .isEmpty();
+        assertThat(from("m1", with(1, THREE, 2, 10), gone(2), damaged(3)).unsecured())
+                .isEmpty();
+        assertThat(from("m1", with(1, THREE, 2, 10), gone(2), unseen(3)).unsecured())
+                .containsExactly(3L);
+        Voting learner = new Voting(Set.of(1L, 2L, 3L), Set.of(4L));
+        assertThat(from("m1", with(1, learner, 2, 10), gone(2), gone(3), with(4, learner, 2, 11))
+                        .unsecured())
+                .isEmpty();
+        for (Remains unread : List.of(unseen(4), damaged(4))) {
+            assertThat(from("m1", with(1, learner, 2, 10), gone(2), gone(3), unread)
+                            .unsecured())
+                    .containsExactly(4L);
+        }
+        assertThat(from("m1", with(1, learner, 2, 10), gone(2), gone(3)).unsecured())
+                .as("without a machine")
+                .containsExactly(4L);
+    }
+
     @Test
     void aLogThatEndsWithAnotherConfigurationIsRefusedIfThatHasNoQuorum() {
         refuses("changes the voting members to 4, m1, m2, m3", pending(THREE, 0, 4), gone(2), gone(3));
@@ -132,6 +155,10 @@ final class SurvivorsTest {
 
     private static Survivors choose(Remains... remains) {
         return Survivors.choose(Set.of(), List.of(remains), Optional.empty());
+    }
+
+    private static Survivors from(String name, Remains... remains) {
+        return Survivors.choose(Set.of(name), List.of(remains), Optional.empty());
     }
 
     private static void refuses(String why, Remains... remains) {

@@ -237,7 +237,29 @@ public final class Recovery {
                                 .allMatch(each -> isHealthy(seen, each.name())),
                 "the members have no quorum");
         verify(best.stored().map(data -> data.database().revision()).orElse(0L), facts);
-        return grow(facts);
+        return grow(remove(survivors.unsecured(), facts));
+    }
+
+    /** Removes members given up with old data that may return: their IDs cannot join again. */
+    private ClusterFacts remove(Set<Long> ids, ClusterFacts facts) {
+        ClusterFacts now = facts;
+        for (MemberFacts member : facts.members()) {
+            if (ids.contains(member.id().value())) {
+                now = await(
+                        seen -> {
+                            boolean isListed = seen.member(member.id()).isPresent();
+                            if (isListed) {
+                                survey.remove(member.id(), seen);
+                            }
+                            return !isListed && holdsQuorum(seen);
+                        },
+                        member.label() + " is not removed from the member list");
+                operator.print("removed " + member.label()
+                        + " from the member list, so that its old data cannot return; understudy cluster add adds it"
+                        + " without data");
+            }
+        }
+        return now;
     }
 
     /** Waits until the survivor serves peers: a member without data reads the member list there. */
@@ -282,7 +304,12 @@ public final class Recovery {
 
     private void retire(Remains other) {
         control.retire(other.machine().member());
-        printDone(other.machine(), "stopped " + other.name() + " and set its data aside");
+        printDone(
+                other.machine(),
+                "stopped " + other.name()
+                        + (other.hasData().orElse(false)
+                                ? " and set its data aside"
+                                : "; its data is not accessible from this machine"));
         requireDone(other.machine());
     }
 

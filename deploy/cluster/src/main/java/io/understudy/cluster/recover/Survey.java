@@ -1,8 +1,11 @@
 package io.understudy.cluster.recover;
 
+import io.etcd.jetcd.api.ClusterGrpc;
 import io.etcd.jetcd.api.MaintenanceGrpc;
+import io.etcd.jetcd.api.MemberRemoveRequest;
 import io.etcd.jetcd.api.StatusRequest;
 import io.etcd.jetcd.api.StatusResponse;
+import io.grpc.MethodDescriptor;
 import io.understudy.cluster.machine.DataDirectory;
 import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.machine.Machines;
@@ -23,6 +26,7 @@ import io.understudy.etcd.EtcdErrors;
 import io.understudy.etcd.Role;
 import io.understudy.local.process.Waiting;
 import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.MemberId;
 import io.understudy.vocabulary.Revision;
 import java.io.IOException;
 import java.nio.file.FileStore;
@@ -42,6 +46,8 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Reads the remains of a cluster: responding members, and all data on this machine.
@@ -56,6 +62,8 @@ public record Survey(
         List<MachineSettings> machines,
         EtcdConnections connections,
         Duration patience) {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Survey.class);
 
     private static final Duration LOOK = Duration.ofSeconds(3);
 
@@ -308,12 +316,28 @@ public record Survey(
 
     /** See {@link Membership#appendEntry}. */
     void appendEntry(ClusterFacts facts) {
+        propose(facts, MaintenanceGrpc.getAlarmMethod(), EtcdMembership.ENTRY);
+    }
+
+    /** Removes a member; whether it succeeded is observed. */
+    void remove(MemberId member, ClusterFacts facts) {
+        propose(
+                facts,
+                ClusterGrpc.getMemberRemoveMethod(),
+                MemberRemoveRequest.newBuilder().setID(member.value()).build());
+    }
+
+    private <Q, A> void propose(ClusterFacts facts, MethodDescriptor<Q, A> method, Q request) {
         facts.leader()
                 .flatMap(leader -> machines.stream()
                         .filter(machine -> machine.name().equals(leader.name()))
                         .findFirst())
-                .ifPresent(leader -> call(connections.call(
-                        endpoint(leader), MaintenanceGrpc.getAlarmMethod(), EtcdMembership.ENTRY, patience)));
+                .map(leader -> call(connections.call(endpoint(leader), method, request, patience)))
+                .filter(attempt -> attempt.value().isEmpty())
+                .ifPresent(attempt -> LOG.atInfo()
+                        .addKeyValue("method", method.getBareMethodName())
+                        .addKeyValue("cause", attempt.failure())
+                        .log("proposal failed"));
     }
 
     private Attempt<Hashes.Hash> hash(MachineSettings machine, Revision revision) {

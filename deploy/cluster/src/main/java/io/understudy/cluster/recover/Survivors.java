@@ -29,6 +29,7 @@ import java.util.stream.Stream;
  * @param others lost voting members that may follow once the quorum has all data
  * @param ahead learners that have more than the survivors, and cannot follow them
  * @param members the IDs of all members, learners included
+ * @param unsecured the IDs of those given up whose data cannot be set aside from here
  */
 record Survivors(
         List<Remains> all,
@@ -36,7 +37,8 @@ record Survivors(
         List<Remains> empty,
         List<Remains> others,
         List<Remains> ahead,
-        Set<Long> members) {
+        Set<Long> members,
+        Set<Long> unsecured) {
 
     Survivors {
         all = List.copyOf(all);
@@ -44,6 +46,7 @@ record Survivors(
         others = List.copyOf(others);
         ahead = List.copyOf(ahead);
         members = Set.copyOf(members);
+        unsecured = Set.copyOf(unsecured);
     }
 
     /**
@@ -196,16 +199,39 @@ record Survivors(
                     null);
         }
         List<Remains> empty = lost.subList(0, missing);
+        List<Remains> others = lost.subList(missing, lost.size());
+        List<Remains> ahead =
+                learners.stream().filter(each -> isAhead(each, best)).toList();
         lost.forEach(each -> requireSameUrls(members, each));
         requireQuorum(members, survivors, empty);
         return new Survivors(
                 survivors,
                 best,
                 empty,
-                lost.subList(missing, lost.size()),
-                learners.stream().filter(each -> isAhead(each, best)).toList(),
-                Stream.concat(members.voting().voters().stream(), members.voting().learners().stream())
-                        .collect(Collectors.toSet()));
+                others,
+                ahead,
+                members.voting().all(),
+                unsecured(members, remains, others, ahead, learners));
+    }
+
+    /** Returns the members given up whose data is not on this machine, so that they may start again with it. */
+    private static Set<Long> unsecured(
+            Membership members,
+            List<Remains> remains,
+            List<Remains> others,
+            List<Remains> ahead,
+            List<Remains> learners) {
+        Set<Long> found = new HashSet<>(members.voting().all());
+        found.removeAll(ids(members, remains));
+        found.addAll(ids(
+                members,
+                Stream.concat(
+                                Stream.concat(others.stream(), ahead.stream())
+                                        .filter(each -> !each.hasData().orElse(false)),
+                                learners.stream().filter(each -> !each.hasLog() && !each.isEmpty()))
+                        .filter(each -> !each.isGone())
+                        .toList()));
+        return found;
     }
 
     private static void requireUsable(String name, List<Remains> remains) {

@@ -3,6 +3,7 @@ package io.understudy.cluster.recover;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** The member IDs of a Raft configuration. */
 record Voting(Set<Long> voters, Set<Long> learners) {
@@ -16,6 +17,10 @@ record Voting(Set<Long> voters, Set<Long> learners) {
 
     int quorum() {
         return voters.size() / 2 + 1;
+    }
+
+    Set<Long> all() {
+        return Stream.concat(voters.stream(), learners.stream()).collect(Collectors.toSet());
     }
 
     Voting within(Set<Long> members) {
