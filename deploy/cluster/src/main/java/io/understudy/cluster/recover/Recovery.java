@@ -203,6 +203,10 @@ public final class Recovery {
                 .ahead()
                 .forEach(each ->
                         operator.print("learner " + each.name() + " has more, which is set aside: it " + each.state()));
+        if (!survivors.unsecured().isEmpty()) {
+            operator.print("removed from the member list once there is a quorum, as their data is not accessible here: "
+                    + survivors.unsecured().values().stream().sorted().collect(Collectors.joining(", ")));
+        }
         List<Remains> uncopied =
                 survivors.all().stream().filter(each -> copy(each).isEmpty()).toList();
         Survey.requireRoom(
@@ -237,7 +241,7 @@ public final class Recovery {
                                 .allMatch(each -> isHealthy(seen, each.name())),
                 "the members have no quorum");
         verify(best.stored().map(data -> data.database().revision()).orElse(0L), facts);
-        return grow(remove(survivors.unsecured(), facts));
+        return grow(remove(survivors.unsecured().keySet(), facts));
     }
 
     /** Removes members given up with old data that may return: their IDs cannot join again. */

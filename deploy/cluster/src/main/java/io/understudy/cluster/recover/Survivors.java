@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -29,7 +30,7 @@ import java.util.stream.Stream;
  * @param others lost voting members that may follow once the quorum has all data
  * @param ahead learners that have more than the survivors, and cannot follow them
  * @param members the IDs of all members, learners included
- * @param unsecured the IDs of those given up whose data cannot be set aside from here
+ * @param unsecured names by ID of those given up with data that cannot be set aside from here
  */
 record Survivors(
         List<Remains> all,
@@ -38,7 +39,7 @@ record Survivors(
         List<Remains> others,
         List<Remains> ahead,
         Set<Long> members,
-        Set<Long> unsecured) {
+        Map<Long, String> unsecured) {
 
     Survivors {
         all = List.copyOf(all);
@@ -46,7 +47,7 @@ record Survivors(
         others = List.copyOf(others);
         ahead = List.copyOf(ahead);
         members = Set.copyOf(members);
-        unsecured = Set.copyOf(unsecured);
+        unsecured = Map.copyOf(unsecured);
     }
 
     /**
@@ -214,8 +215,8 @@ record Survivors(
                 unsecured(members, remains, others, ahead, learners));
     }
 
-    /** Returns the members given up whose data is not on this machine, so that they may start again with it. */
-    private static Set<Long> unsecured(
+    /** Returns the members given up with data elsewhere, with which they may start again. */
+    private static Map<Long, String> unsecured(
             Membership members,
             List<Remains> remains,
             List<Remains> others,
@@ -231,7 +232,7 @@ record Survivors(
                                 learners.stream().filter(each -> !each.hasLog() && !each.isEmpty()))
                         .filter(each -> !each.isGone())
                         .toList()));
-        return found;
+        return found.stream().collect(Collectors.toMap(Function.identity(), members::label));
     }
 
     private static void requireUsable(String name, List<Remains> remains) {
@@ -257,7 +258,7 @@ record Survivors(
         Set<Long> configured =
                 remains.stream().flatMap(each -> members.id(each).stream()).collect(Collectors.toSet());
         List<String> doubts = Stream.of(
-                        members.voting().voters().stream()
+                        members.voting().all().stream()
                                 .filter(id -> !configured.contains(id))
                                 .map(id -> "no machine is configured for member " + members.label(id)),
                         remains.stream()
