@@ -176,7 +176,7 @@ final class SurvivorsTest {
         return new Voting(LongStream.rangeClosed(1, voters).boxed().collect(Collectors.toSet()), Set.of());
     }
 
-    private static Remains with(int member, Voting voting, long term, long index) {
+    static Remains with(int member, Voting voting, long term, long index) {
         return remains(
                 machine(member, member),
                 Optional.of(stored(member, voting, new LogPosition(term, index), List.of())),

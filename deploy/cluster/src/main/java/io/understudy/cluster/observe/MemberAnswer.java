@@ -1,5 +1,6 @@
 package io.understudy.cluster.observe;
 
+import io.etcd.jetcd.api.StatusResponse;
 import io.understudy.etcd.EtcdVersion;
 import io.understudy.etcd.StorageStatus;
 import io.understudy.vocabulary.MemberId;
@@ -43,6 +44,21 @@ public record MemberAnswer(
 
     public MemberAnswer {
         errors = List.copyOf(errors);
+    }
+
+    public static MemberAnswer of(StatusResponse status, boolean reachesQuorum) {
+        return new MemberAnswer(
+                EtcdVersion.parse(status.getVersion()),
+                Optional.of(status.getLeader()).filter(leader -> leader != 0).map(MemberId::new),
+                status.getRaftTerm(),
+                status.getRaftIndex(),
+                status.getRaftAppliedIndex(),
+                new Revision(Math.max(0, status.getHeader().getRevision())),
+                status.getDbSize(),
+                status.getDbSizeInUse(),
+                reachesQuorum,
+                status.getErrorsList(),
+                StorageStatus.of(status));
     }
 
     /** Returns this response with other indexes. */

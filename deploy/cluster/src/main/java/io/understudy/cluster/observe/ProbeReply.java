@@ -3,10 +3,8 @@ package io.understudy.cluster.observe;
 import io.etcd.jetcd.api.StatusResponse;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdVersion;
-import io.understudy.etcd.StorageStatus;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
-import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
@@ -55,18 +53,7 @@ record ProbeReply(Endpoint endpoint, StatusResponse status, Optional<Failure> un
     }
 
     MemberAnswer answer() {
-        return new MemberAnswer(
-                version(),
-                Optional.of(status.getLeader()).filter(leader -> leader != 0).map(MemberId::new),
-                status.getRaftTerm(),
-                status.getRaftIndex(),
-                status.getRaftAppliedIndex(),
-                new Revision(Math.max(0, status.getHeader().getRevision())),
-                status.getDbSize(),
-                status.getDbSizeInUse(),
-                reachesQuorum(),
-                status.getErrorsList(),
-                StorageStatus.of(status));
+        return MemberAnswer.of(status, reachesQuorum());
     }
 
     EtcdVersion version() {

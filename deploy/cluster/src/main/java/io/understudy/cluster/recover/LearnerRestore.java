@@ -71,17 +71,15 @@ public record LearnerRestore(
      * Restores, if the operator confirms.
      *
      * @param from the names that the operator gave; empty for none
+     * @param remains with responses of learners
      * @return whether it is done
      * @throws RecoveryException no learner has anything, or a step failed
      */
     boolean run(Set<String> from, List<Remains> remains) {
-        Remains learner = remains.stream()
-                .filter(each -> from.isEmpty() || from.contains(each.name()))
-                .filter(each -> each.stored().filter(Stored::isLearner).isPresent()
-                        || survey.status(each.machine())
-                                .filter(StatusResponse::getIsLearner)
-                                .isPresent())
-                .max(Comparator.comparing(Remains::last))
+        Remains learner = Remains.mostComplete(remains.stream()
+                        .filter(each -> from.isEmpty() || from.contains(each.name()))
+                        .filter(each -> each.isLearner() && each.hasLog())
+                        .toList())
                 .orElseThrow(() -> new RecoveryException(nothingLeft(), null));
         List<Remains> targets = remains.stream()
                 .filter(each -> !each.name().equals(learner.name()))
@@ -103,14 +101,15 @@ public record LearnerRestore(
                 .toList();
         if (from.isEmpty() && !unknown.isEmpty()) {
             throw new RecoveryException(
-                    "cannot determine whether learner " + learner.name() + " has the most recent data: "
-                            + String.join("; ", unknown) + ". Choose it with --from " + learner.name(),
+                    "cannot determine whether learner " + learner.name() + " has the most recent data: it "
+                            + learner.state() + "; " + String.join("; ", unknown) + ". Choose it with --from "
+                            + learner.name(),
                     null);
         }
         targets.forEach(each -> requireFree(each.machine(), learner));
         targets.forEach(each -> survey.requireStartable(each.machine()));
         requireRoom(learner, targets);
-        operator.print("only learner " + learner.name() + " has data: it " + learner.state());
+        operator.print("recovering from learner " + learner.name() + ": it " + learner.state());
         operator.print("acknowledged writes that it had not received are lost; the revision becomes the time in"
                 + " microseconds, so that watchers resynchronize");
         List<String> names = targets.stream().map(Remains::name).toList();

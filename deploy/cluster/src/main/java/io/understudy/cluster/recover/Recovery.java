@@ -96,7 +96,7 @@ public final class Recovery {
         if (facts.isEmpty()) {
             var unused = survey.silence();
         }
-        List<Remains> remains = survey.remains(facts);
+        List<Remains> remains = survey.remainsWithLearners(facts);
         if (mayRestart(remains)) {
             print(facts, remains);
             if (!startThoseWithData(remains)) {
@@ -107,7 +107,7 @@ public final class Recovery {
         if (facts.isPresent() && holdsQuorum(facts.get())) {
             return finish(facts.get());
         }
-        List<Remains> left = survey.remains(facts);
+        List<Remains> left = survey.remainsWithLearners(facts);
         print(facts, left);
         Set<String> chosen = from.isEmpty() ? LearnerRestore.unfinished(left) : from;
         List<Remains> named =

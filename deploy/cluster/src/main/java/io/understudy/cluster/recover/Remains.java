@@ -4,6 +4,7 @@ import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.etcd.Role;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -91,6 +92,18 @@ record Remains(
 
     LogPosition last() {
         return stored.map(data -> data.log().last()).orElse(LogPosition.NONE);
+    }
+
+    /** Returns the member with the most complete log. Indexes alone order a log that is not readable here. */
+    static Optional<Remains> mostComplete(List<Remains> all) {
+        Comparator<Remains> byIndex = Comparator.comparingLong(Remains::index);
+        return Stream.of(
+                        all.stream()
+                                .filter(each -> each.stored().isPresent())
+                                .max(Comparator.comparing(Remains::last).thenComparing(byIndex)),
+                        all.stream().filter(each -> each.stored().isEmpty()).max(byIndex))
+                .flatMap(Optional::stream)
+                .max(byIndex);
     }
 
     /** Returns its state in one line, without the name. */

@@ -15,6 +15,7 @@ import io.understudy.cluster.membership.Hashes;
 import io.understudy.cluster.membership.Membership;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.ClusterObserver;
+import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.observe.PeerPort;
 import io.understudy.cluster.observe.UnobservableException;
@@ -254,6 +255,27 @@ public record Survey(
     private Attempt<StatusResponse> statusOf(MachineSettings machine) {
         return call(connections.call(
                 endpoint(machine), MaintenanceGrpc.getStatusMethod(), StatusRequest.getDefaultInstance(), patience));
+    }
+
+    /** Returns the remains with responses of learners, which without voting members are in no observation. */
+    List<Remains> remainsWithLearners(Optional<ClusterFacts> facts) {
+        return remains(facts).stream().map(this::withStatus).toList();
+    }
+
+    private Remains withStatus(Remains each) {
+        return each.answer().isPresent()
+                ? each
+                : status(each.machine())
+                        .filter(StatusResponse::getIsLearner)
+                        .map(status -> new Remains(
+                                each.machine(),
+                                Optional.of(Role.LEARNER),
+                                Optional.of(MemberAnswer.of(status, false)),
+                                each.isRunning(),
+                                each.hasData(),
+                                each.stored(),
+                                each.trouble()))
+                        .orElse(each);
     }
 
     /**
