@@ -3,7 +3,9 @@ package io.understudy.cluster.supervise.elect;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.KVGrpc;
+import io.etcd.jetcd.api.KeyValue;
 import io.etcd.jetcd.api.LeaseGrantRequest;
 import io.etcd.jetcd.api.LeaseGrantResponse;
 import io.etcd.jetcd.api.LeaseGrpc;
@@ -20,45 +22,84 @@ import io.grpc.netty.NettyServerBuilder;
 import io.grpc.stub.StreamObserver;
 import io.understudy.etcd.EtcdConnections;
 import io.understudy.etcd.EtcdSettings;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * The right to change a cluster ends with its lease.
+ * The right to change a cluster ends with its lease or its key.
  *
  * <p>Tests invariant DP23.
  */
 final class TurnTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final long LEASE = 7;
+
+    private final AtomicReference<KeyValue> key = new AtomicReference<>(KeyValue.newBuilder()
+            .setKey(ByteString.copyFromUtf8("\0understudy/cluster/changing"))
+            .setLease(LEASE)
+            .build());
+    private volatile long timeToLive = 10;
+    private Server server;
+    private EtcdSettings settings;
+    private EtcdConnections connections;
+
+    @BeforeEach
+    void open() throws IOException {
+        server = NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
+                .addService(new Keys())
+                .addService(new Leases())
+                .build()
+                .start();
+        settings = EtcdSettings.of(URI.create("http://127.0.0.1:" + server.getPort()));
+        connections = EtcdConnections.open(settings);
+    }
+
+    @AfterEach
+    void close() {
+        connections.close();
+        server.shutdownNow();
+    }
 
     /** As after a suspend of the command: another one may have had the right. */
     @Test
     void theRightEndsAtOnceWhenItsLeaseIsGone() throws Exception {
-        Server server = NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
-                .addService(new Keys())
-                .addService(new ExpiredLeases())
-                .build()
-                .start();
-        EtcdSettings settings = EtcdSettings.of(URI.create("http://127.0.0.1:" + server.getPort()));
-        try (EtcdConnections connections = EtcdConnections.open(settings);
-                Turn turn = Turn.take("this command", connections, settings::seeds, waited -> {})) {
+        try (Turn turn = turn()) {
+            assertThat(turn.lost()).isEmpty();
+            timeToLive = 0;
             await().atMost(PATIENCE).until(() -> turn.lost().isPresent());
 
             assertThat(turn.lost()).hasValue("the lease of this command has expired, so supervisors may act again");
-        } finally {
-            server.shutdownNow();
         }
     }
 
-    private static final class Keys extends KVGrpc.KVImplBase {
+    /** As by {@code etcdctl del "" --prefix}; the lease stays. */
+    @Test
+    void theRightEndsWithItsKey() throws Exception {
+        try (Turn turn = turn()) {
+            assertThat(turn.lost()).isEmpty();
+            key.set(key.get().toBuilder().setLease(8).build());
+
+            assertThat(turn.lost()).hasValue("the key of this command was deleted, so supervisors may act again");
+        }
+    }
+
+    private Turn turn() throws InterruptedException {
+        return Turn.take("this command", connections, settings::seeds, waited -> {});
+    }
+
+    private final class Keys extends KVGrpc.KVImplBase {
 
         @Override
         public void range(RangeRequest request, StreamObserver<RangeResponse> response) {
-            response.onNext(RangeResponse.getDefaultInstance());
+            response.onNext(RangeResponse.newBuilder().addKvs(key.get()).build());
             response.onCompleted();
         }
 
@@ -69,12 +110,12 @@ final class TurnTest {
         }
     }
 
-    /** Leases that have expired when they are first renewed, which etcd answers with TTL 0. */
-    private static final class ExpiredLeases extends LeaseGrpc.LeaseImplBase {
+    /** etcd answers the renewal of an expired lease with TTL 0. */
+    private final class Leases extends LeaseGrpc.LeaseImplBase {
 
         @Override
         public void leaseGrant(LeaseGrantRequest request, StreamObserver<LeaseGrantResponse> response) {
-            response.onNext(LeaseGrantResponse.newBuilder().setID(7).build());
+            response.onNext(LeaseGrantResponse.newBuilder().setID(LEASE).build());
             response.onCompleted();
         }
 
@@ -83,7 +124,9 @@ final class TurnTest {
             return new StreamObserver<>() {
                 @Override
                 public void onNext(LeaseKeepAliveRequest request) {
-                    response.onNext(LeaseKeepAliveResponse.getDefaultInstance());
+                    response.onNext(LeaseKeepAliveResponse.newBuilder()
+                            .setTTL(timeToLive)
+                            .build());
                 }
 
                 @Override

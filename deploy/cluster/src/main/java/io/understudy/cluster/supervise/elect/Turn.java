@@ -144,8 +144,30 @@ public final class Turn implements AutoCloseable {
         }
     }
 
-    /** Returns why the right is lost, after which no step may begin. Empty while it is held. */
-    public Optional<String> lost() {
+    /**
+     * Returns why the right is lost, after which no step may begin. Empty while the cluster has the key with this lease.
+     * Without a quorum, waits until the lease may have expired.
+     */
+    public Optional<String> lost() throws InterruptedException {
+        for (Optional<String> expired = expired(); ; expired = expired()) {
+            if (expired.isPresent()) {
+                return expired;
+            }
+            try {
+                return store.read()
+                                .change()
+                                .filter(command -> command.getLease() == lease)
+                                .isPresent()
+                        ? Optional.empty()
+                        : Optional.of("the key of this command was deleted, so supervisors may act again");
+            } catch (SupervisorStore.FailedException e) {
+                LOG.atInfo().addKeyValue("cause", e.getMessage()).log("key of this command not read; retrying");
+                TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
+            }
+        }
+    }
+
+    private Optional<String> expired() {
         if (isExpired) {
             return Optional.of("the lease of this command has expired, so supervisors may act again");
         }
@@ -169,7 +191,7 @@ public final class Turn implements AutoCloseable {
     private void keepAlive() throws InterruptedException {
         ClockTime requestedAt = clock.now();
         try {
-            if (lost().isPresent()) {
+            if (expired().isPresent()) {
                 return;
             }
             isExpired = !store.keepAlive(lease);
