@@ -140,6 +140,30 @@ final class SurvivorsTest {
         assertThat(new Stored(log, behind).voting()).isEqualTo(log.voting());
     }
 
+    /** The log marks an entry as committed with a later one. */
+    @Test
+    void aChangeThatTheDatabaseHasAppliedCounts() {
+        assertThat(applied(pending(voting(1), 0, 2)).stored().orElseThrow().voting())
+                .isEqualTo(voting(2));
+        Stored learner = applied(pending(THREE, 3, 4)).stored().orElseThrow();
+        assertThat(learner.voting()).isEqualTo(new Voting(Set.of(1L, 2L, 3L), Set.of(4L)));
+        assertThat(learner.pendingChanges()).isEmpty();
+        refuses("no machine is configured for member 2", applied(pending(voting(1), 0, 2)));
+    }
+
+    private static Remains applied(Remains each) {
+        Stored stored = each.stored().orElseThrow();
+        long last = stored.log().last().index();
+        Map<Long, Stored.Listed> members = LongStream.rangeClosed(1, 4)
+                .boxed()
+                .collect(Collectors.toMap(id -> id, id -> new Stored.Listed("", List.of())));
+        return remains(
+                each.machine(),
+                Optional.of(new Stored(stored.log(), new Stored.Database(7, last, members))),
+                each.hasData(),
+                "");
+    }
+
     @Test
     void aLostMemberKeepsItsPeerUrls() {
         Remains elsewhere = remains(machine(2, 99), Optional.empty(), Optional.of(false), "");

@@ -116,8 +116,9 @@ final class WriteAheadLogTest {
                 .write(folder, 0);
         WriteAheadLog log = read();
         assertThat(log.voting()).isEqualTo(new Voting(Set.of(7L, 8L), Set.of(9L)));
-        assertThat(log.pendingChanges()).hasSize(1);
-        assertThat(log.voting().after(log.pendingChanges().get(0)).voters()).containsExactly(7L);
+        assertThat(log.changes()).hasSize(1);
+        assertThat(log.voting().after(log.changes().findFirst().orElseThrow()).voters())
+                .containsExactly(7L);
     }
 
     @Test

@@ -105,12 +105,23 @@ record Stored(WriteAheadLog log, Database database) {
         return log.last().index() == 0;
     }
 
+    /** Returns entries that change the configuration and may not be committed. */
+    List<LogEntry> pendingChanges() {
+        return log.changes().filter(change -> !isApplied(change)).toList();
+    }
+
+    /** The log marks an entry as committed only after the database may have applied it. */
+    private boolean isApplied(LogEntry change) {
+        return change.at().index() <= database.applied();
+    }
+
     /**
      * Returns the members by the committed log. A change is committed before etcd judges it: what the database does not
      * list, although it has applied the whole of the log, was rejected.
      */
     Voting voting() {
-        Voting logged = log.voting();
+        Voting logged =
+                log.changes().filter(this::isApplied).reduce(log.voting(), Voting::after, (before, after) -> after);
         return database.members().isEmpty() || database.applied() < log.committed()
                 ? logged
                 : logged.within(database.members().keySet());

@@ -66,11 +66,10 @@ record Survivors(
                 ClusterFacts seen = facts.orElseThrow();
                 return new Membership(new Voting(ids(seen.voters()), ids(seen.learners())), listed, List.of());
             }
-            WriteAheadLog log = best.stored().get().log();
             List<Voting> changes = new ArrayList<>();
             Voting committed = best.stored().get().voting();
             Voting voting = committed;
-            for (LogEntry change : log.pendingChanges()) {
+            for (LogEntry change : best.stored().get().pendingChanges()) {
                 voting = voting.after(change);
                 changes.add(voting);
             }

@@ -94,8 +94,8 @@ record WriteAheadLog(
     }
 
     /** Returns entries that change the configuration after {@code committed}. */
-    List<LogEntry> pendingChanges() {
-        return tail.stream().filter(LogEntry::changesMembers).toList();
+    Stream<LogEntry> changes() {
+        return tail.stream().filter(LogEntry::changesMembers);
     }
 
     /**
