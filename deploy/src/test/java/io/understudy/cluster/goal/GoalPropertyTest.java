@@ -181,7 +181,7 @@ class GoalPropertyTest {
                         IntStream.rangeClosed(1, 9)
                                 .mapToObj(FactsFixture::place)
                                 .toList())),
-                Arbitraries.just(new Roll(FactsFixture.STARTED.plusSeconds(1), null)),
+                Arbitraries.just(new Roll(FactsFixture.STARTED.plusSeconds(9), null)),
                 Arbitraries.of("3.5.30", "3.5.31", "3.6.1")
                         .map(version -> new Roll(FactsFixture.STARTED, EtcdVersion.parse(version))));
     }

@@ -21,8 +21,10 @@ import io.understudy.vocabulary.MemberId;
 import io.understudy.vocabulary.Revision;
 import java.net.URI;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -100,7 +102,7 @@ class RefusalsTest {
     void aRollWithoutAVersionEndsWhereAMemberCameBackAsAnother() {
         ClusterFacts changed = FactsFixture.withVersion(THREE, 3, "3.6.16", Duration.ZERO);
 
-        Refusal refusal = refusal(new Roll(FactsFixture.STARTED.plusSeconds(1), null), changed);
+        Refusal refusal = refusal(new Roll(FactsFixture.STARTED.plusSeconds(9), null), changed);
 
         assertThat(refusal.rule()).isEqualTo("version-unchanged");
         assertThat(refusal.why()).endsWith("3.5.30, 3.6.16");
@@ -475,7 +477,7 @@ class RefusalsTest {
     void theLeaderHandsOverBeforeItIsRemovedOrRestarted() {
         assertThat(steps(new RemoveMember(new MemberId(1)), THREE))
                 .containsExactly("move leadership to m2", "remove m1 permanently");
-        assertThat(steps(new Roll(FactsFixture.STARTED.plusSeconds(1), null), FactsFixture.withLearner(THREE, true, 0)))
+        assertThat(steps(new Roll(FactsFixture.STARTED.plusSeconds(9), null), FactsFixture.withLearner(THREE, true, 0)))
                 .containsExactly(
                         "restart m4 and wait until it serves",
                         "restart m2 and wait until it serves",
@@ -513,8 +515,26 @@ class RefusalsTest {
     }
 
     @Test
+    void aRollComparesStartTimesByTheClockOfTheMember() {
+        Instant since = FactsFixture.STARTED.plusSeconds(9);
+        for (int minutes : List.of(-10, 10)) {
+            Duration ahead = Duration.ofMinutes(minutes);
+            assertThat(steps(new Roll(since, null), clock(ahead, FactsFixture.STARTED)))
+                    .contains("restart m2 and wait until it serves");
+            assertThat(steps(new Roll(since, null), clock(ahead, since.plusSeconds(1))))
+                    .doesNotContain("restart m2 and wait until it serves");
+        }
+    }
+
+    /** Member 2 started at that time, and its clock is ahead of this machine's. */
+    private static ClusterFacts clock(Duration ahead, Instant started) {
+        return FactsFixture.withVersion(
+                FactsFixture.withStart(THREE, 2, Optional.of(started.plus(ahead))), 2, "3.5.30", ahead);
+    }
+
+    @Test
     void theOnlyVoterIsNotRestarted() {
-        Refusal refusal = refusal(new Roll(FactsFixture.STARTED.plusSeconds(1), null), FactsFixture.voters(true));
+        Refusal refusal = refusal(new Roll(FactsFixture.STARTED.plusSeconds(9), null), FactsFixture.voters(true));
 
         assertThat(refusal.rule()).isEqualTo("quorum-survives");
         assertThat(refusal.wayOut()).contains("understudy cluster add");

@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Invariant DP15: an upgrade restarts one member at a time, loses no acknowledged write, and stops at a machine that
  * still has the old version.
  *
- * @param startedSince earliest start of a process, by its own clock
+ * @param startedSince earliest start of a process, by the clock of this machine
  * @param version required version, with which the start time is ignored; null for any
  * @param program server of that version; empty for the configured one
  * @param enablesDowngrade whether it may enable the downgrade that an earlier minor version needs
@@ -126,7 +126,10 @@ public record Roll(
 
     private boolean isOld(MemberFacts member) {
         return version == null
-                ? member.process().startedAt().orElse(Instant.MIN).isBefore(startedSince)
+                ? member.process()
+                        .startedAt()
+                        .orElse(Instant.MIN)
+                        .isBefore(member.process().byItsClock(startedSince))
                 : UpgradeRules.running(member).compareTo(version) != 0;
     }
 

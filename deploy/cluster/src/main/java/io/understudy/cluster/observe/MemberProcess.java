@@ -18,10 +18,18 @@ public record MemberProcess(
         Optional<Boolean> servesPeers,
         Optional<Long> quotaBytes) {
 
+    /** Error of a start time and a clock, each rounded to a second. */
+    private static final Duration ROUNDED = Duration.ofSeconds(2);
+
     public static final MemberProcess UNSEEN = new MemberProcess(Optional.empty(), Optional.empty(), Optional.empty());
 
     /** Creates a state with an unknown quota. */
     public MemberProcess(Optional<Instant> startedAt, Optional<Duration> clockAhead, Optional<Boolean> servesPeers) {
         this(startedAt, clockAhead, servesPeers, Optional.empty());
+    }
+
+    /** Returns the least time that its clock may have shown at a time of ours. */
+    public Instant byItsClock(Instant ours) {
+        return ours.plus(clockAhead.orElse(Duration.ZERO)).minus(ROUNDED);
     }
 }

@@ -6,16 +6,12 @@ import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.plan.Step;
 import io.understudy.vocabulary.MemberId;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.Set;
 
 /** Determines by responses of members whether a step has taken effect. */
 final class Effects {
-
-    /** Error of a start time and a clock, each rounded to a second. */
-    private static final Duration ROUNDED = Duration.ofSeconds(2);
 
     private Effects() {}
 
@@ -117,9 +113,8 @@ final class Effects {
         if (isOtherVersion(earlier.flatMap(MemberFacts::answer), now.answer())) {
             return true;
         }
-        Instant then = earlier.flatMap(member -> member.process().startedAt()).orElseGet(() -> before.at()
-                .plus(now.process().clockAhead().orElse(Duration.ZERO))
-                .minus(ROUNDED));
+        Instant then = earlier.flatMap(member -> member.process().startedAt())
+                .orElseGet(() -> now.process().byItsClock(before.at()));
         return now.process().startedAt().filter(then::isBefore).isPresent();
     }
 
