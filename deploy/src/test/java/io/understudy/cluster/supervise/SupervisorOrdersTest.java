@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.etcd.jetcd.api.StatusResponse;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.cluster.machine.BoundedMachines;
 import io.understudy.cluster.machine.DataOwner;
@@ -15,6 +16,7 @@ import io.understudy.cluster.membership.Membership;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.ClusterObserver;
 import io.understudy.cluster.observe.Measurements;
+import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.observe.UnobservableException;
 import io.understudy.cluster.plan.Step;
@@ -42,6 +44,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
@@ -174,6 +177,30 @@ final class SupervisorOrdersTest {
         assertThat(running).contains("m1");
     }
 
+    @Test
+    void raisedAlarmsAreCountedByKind() throws Exception {
+        MemberAnswer answer = MemberAnswer.of(
+                StatusResponse.newBuilder()
+                        .addErrors("memberID:2 alarm:NOSPACE ")
+                        .addErrors("etcdserver: no leader")
+                        .addErrors("disk failure")
+                        .build(),
+                true);
+        ClusterFacts alarmed = new ClusterFacts(
+                new ClusterId(1), List.of(member(1, Optional.of(answer))), true, List.of(), Instant.now());
+        supervise(() -> alarmed, (supervisor, journal) -> {
+            SimpleMeterRegistry meters = new SimpleMeterRegistry();
+            SupervisorMeters.register(supervisor, new NoMachines(), meters);
+            Function<String, Double> alarms = kind -> meters.get("understudy.cluster.alarms")
+                    .tag("kind", kind)
+                    .gauge()
+                    .value();
+            await("an observation").until(() -> alarms.apply("NOSPACE") == 1);
+            assertThat(alarms.apply("CORRUPT")).isZero();
+            assertThat(alarms.apply("other")).isEqualTo(1);
+        });
+    }
+
     @FunctionalInterface
     private interface Body {
         void run(Supervisor supervisor, Journal journal) throws Exception;
@@ -232,16 +259,20 @@ final class SupervisorOrdersTest {
 
     private static ClusterFacts facts(boolean isConfirmed) {
         List<MemberFacts> members = IntStream.rangeClosed(1, 3)
-                .mapToObj(id -> new MemberFacts(
-                        new MemberId(id),
-                        "m" + id,
-                        Role.VOTER,
-                        spec("m" + id).peerUrls(),
-                        List.of(),
-                        Optional.empty(),
-                        Measurements.NONE))
+                .mapToObj(id -> member(id, Optional.empty()))
                 .toList();
         return new ClusterFacts(new ClusterId(1), members, isConfirmed, List.of(), Instant.now());
+    }
+
+    private static MemberFacts member(int id, Optional<MemberAnswer> answer) {
+        return new MemberFacts(
+                new MemberId(id),
+                "m" + id,
+                Role.VOTER,
+                spec("m" + id).peerUrls(),
+                List.of(),
+                answer,
+                Measurements.NONE);
     }
 
     /** m1 starts only when thawed; m3 has no data, and those of m4 cannot be read. */

@@ -21,6 +21,8 @@ public enum ClusterMeter implements Declared {
     MEMBERS_DIFFERING(Metric.gauge(
             "understudy.cluster.members.differing",
             "members that differ from the others in member list or cluster ID")),
+    ALARMS(Metric.gauge("understudy.cluster.alarms", "raised alarms, and other errors that members report")
+            .by("kind", "NOSPACE, CORRUPT, other")),
     DATABASE_FILL(Metric.gauge(
             "understudy.cluster.database.fill",
             "largest part of a quota that a member's database file takes, 0 to 1; NaN if unknown")),

@@ -1,12 +1,15 @@
 package io.understudy.cluster.supervise;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
 import io.understudy.cluster.machine.Machines;
 import io.understudy.cluster.metrics.ClusterMeter;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.supervise.rule.Decision;
+import io.understudy.etcd.Alarm;
 import io.understudy.vocabulary.ElectionState;
+import java.util.List;
 import java.util.OptionalLong;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.LongStream;
@@ -14,6 +17,9 @@ import java.util.stream.Stream;
 
 /** The meters of a supervisor: its last observation and its election state. */
 final class SupervisorMeters {
+
+    private static final String OTHER = "other";
+    private static final List<String> ALARMS = List.of("NOSPACE", "CORRUPT", OTHER);
 
     private SupervisorMeters() {}
 
@@ -31,6 +37,12 @@ final class SupervisorMeters {
         look(meters, supervisor, ClusterMeter.MEMBERS_DIFFERING, facts -> facts.divergence()
                 .members()
                 .size());
+        for (String kind : ALARMS) {
+            look(meters, supervisor, ClusterMeter.ALARMS, Tags.of("kind", kind), facts -> facts.raised().stream()
+                    .map(Alarm::kind)
+                    .filter(each -> kind.equals(ALARMS.contains(each) ? each : OTHER))
+                    .count());
+        }
         look(meters, supervisor, ClusterMeter.DATABASE_FILL, facts -> facts.members().stream()
                 .flatMap(member -> member.databaseFill().stream())
                 .max(Double::compare)
@@ -39,6 +51,7 @@ final class SupervisorMeters {
                 meters,
                 supervisor,
                 ClusterMeter.SETTLED,
+                Tags.empty(),
                 state -> truth(state.last()
                         .filter(event -> event.decision() instanceof Decision.Settled)
                         .isPresent()));
@@ -46,11 +59,13 @@ final class SupervisorMeters {
                 meters,
                 supervisor,
                 ClusterMeter.SUPERVISOR_ACTIVE,
+                Tags.empty(),
                 state -> truth(state.standing() instanceof ElectionState.Active));
         gauge(
                 meters,
                 supervisor,
                 ClusterMeter.SUPERVISOR_PAUSED,
+                Tags.empty(),
                 state -> truth(state.paused().isPresent()));
     }
 
@@ -76,18 +91,34 @@ final class SupervisorMeters {
 
     private static void look(
             MeterRegistry meters, Supervisor supervisor, ClusterMeter meter, ToDoubleFunction<ClusterFacts> value) {
+        look(meters, supervisor, meter, Tags.empty(), value);
+    }
+
+    private static void look(
+            MeterRegistry meters,
+            Supervisor supervisor,
+            ClusterMeter meter,
+            Tags tags,
+            ToDoubleFunction<ClusterFacts> value) {
         gauge(
                 meters,
                 supervisor,
                 meter,
+                tags,
                 state -> state.facts().isPresent()
                         ? value.applyAsDouble(state.facts().get())
                         : Double.NaN);
     }
 
     private static void gauge(
-            MeterRegistry meters, Supervisor supervisor, ClusterMeter meter, ToDoubleFunction<SupervisorState> value) {
-        meter.gauge(supervisor, known -> value.applyAsDouble(known.state())).register(meters);
+            MeterRegistry meters,
+            Supervisor supervisor,
+            ClusterMeter meter,
+            Tags tags,
+            ToDoubleFunction<SupervisorState> value) {
+        meter.gauge(supervisor, known -> value.applyAsDouble(known.state()))
+                .tags(tags)
+                .register(meters);
     }
 
     private static double truth(boolean is) {
