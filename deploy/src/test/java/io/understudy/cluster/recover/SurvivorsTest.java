@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.UnknownFieldSet;
+import io.etcd.jetcd.api.StatusResponse;
 import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.machine.ProcessKind;
+import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.etcd.Role;
 import java.net.URI;
 import java.nio.file.Path;
@@ -49,6 +51,29 @@ final class SurvivorsTest {
     void theLastEntrysTermCountsBeforeItsIndex() {
         Survivors survivors = choose(with(1, FIVE, 2, 99), with(2, FIVE, 3, 12), gone(3), gone(4), gone(5));
         assertThat(survivors.best().name()).isEqualTo("m2");
+    }
+
+    /** Its log is on another machine. */
+    @Test
+    void aRespondingMemberIsComparedByIndex() {
+        Remains read = with(1, FIVE, 2, 10);
+        Remains older = with(2, FIVE, 1, 30);
+        assertThat(Remains.mostComplete(List.of(read, older, responding(3, 20))).map(Remains::name))
+                .hasValue("m3");
+        assertThat(Remains.mostComplete(List.of(read, older, responding(3, 10))).map(Remains::name))
+                .hasValue("m1");
+    }
+
+    private static Remains responding(int member, long index) {
+        return new Remains(
+                machine(member, member),
+                Optional.of(Role.VOTER),
+                Optional.of(MemberAnswer.of(
+                        StatusResponse.newBuilder().setRaftIndex(index).build(), false)),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                "");
     }
 
     @Test

@@ -146,10 +146,10 @@ record Survivors(
         for (String name : from) {
             requireUsable(name, remains);
         }
-        Remains best = remains.stream()
-                .filter(each -> from.isEmpty() || from.contains(each.name()))
-                .filter(each -> each.isVoter() && each.hasLog())
-                .max(Comparator.comparing(Remains::last).thenComparingLong(Remains::index))
+        Remains best = Remains.mostComplete(remains.stream()
+                        .filter(each -> from.isEmpty() || from.contains(each.name()))
+                        .filter(each -> each.isVoter() && each.hasLog())
+                        .toList())
                 .orElseThrow(() ->
                         new RecoveryException("no voting member responds, and no data of one is accessible", null));
         requireOneCluster(from, remains);
