@@ -1,16 +1,19 @@
 package io.understudy.cli;
 
+import io.understudy.cluster.machine.MachineSettings;
+import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.observe.PatientObserver;
 import io.understudy.cluster.observe.UnobservableException;
 import io.understudy.cluster.settings.ClusterSettings;
 import io.understudy.cluster.snapshot.SnapshotDirectory;
-import io.understudy.cluster.snapshot.SnapshotException;
 import io.understudy.cluster.snapshot.SnapshotFile;
 import io.understudy.cluster.snapshot.SnapshotTaker;
 import io.understudy.cluster.snapshot.SnapshotTool;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
@@ -39,14 +42,7 @@ final class SnapshotCommand {
             SnapshotDirectory target = new SnapshotDirectory(Optional.ofNullable(directory)
                     .or(() -> settings.snapshots().directory())
                     .orElseThrow(() -> flags.usageError("specify --to, or snapshots.directory in the configuration")));
-            SnapshotTaker taker = cluster.snapshots();
-            SnapshotTaker.Taken taken;
-            try {
-                taken = taker.take(
-                        new PatientObserver(cluster.observer()).observe(flags.timeout), target, Instant.now());
-            } catch (UnobservableException e) {
-                taken = lastCopy(taker, target, settings, e);
-            }
+            SnapshotTaker.Taken taken = take(cluster, flags.timeout, target);
             SnapshotFile file = taken.file();
             if (flags.isJson()) {
                 flags.json(Output.cells(
@@ -63,15 +59,21 @@ final class SnapshotCommand {
         }
     }
 
-    /** Takes a snapshot of a learner without a quorum. */
-    private static SnapshotTaker.Taken lastCopy(
-            SnapshotTaker taker, SnapshotDirectory target, ClusterSettings settings, UnobservableException outage) {
+    /** Without a healthy member, the data of the configured machines is what may be left. */
+    private static SnapshotTaker.Taken take(ClusterConnection cluster, Duration timeout, SnapshotDirectory target)
+            throws InterruptedException {
+        List<MachineSettings> machines = cluster.settings().machines();
         try {
-            return taker.takeFromLearners(settings.machines(), target, Instant.now());
-        } catch (SnapshotException e) {
-            outage.addSuppressed(e);
-            throw outage;
+            ClusterFacts facts = new PatientObserver(cluster.observer()).observe(timeout);
+            if (machines.isEmpty() || facts.members().stream().anyMatch(MemberFacts::isHealthy)) {
+                return cluster.snapshots().take(facts, target, Instant.now());
+            }
+        } catch (UnobservableException e) {
+            if (machines.isEmpty() || e.isContradiction()) {
+                throw e;
+            }
         }
+        return cluster.snapshots().takeWithoutQuorum(machines, target, Instant.now());
     }
 
     @Command(name = "list", description = "List stored snapshots, newest first.")

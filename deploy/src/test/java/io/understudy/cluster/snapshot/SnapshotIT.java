@@ -294,6 +294,37 @@ final class SnapshotIT {
         assertThat(directory.list()).isEmpty();
     }
 
+    /** One of two voting members, and no learner; etcd serves snapshots without a leader. */
+    @Test
+    void theLastMemberProvidesASnapshotWithoutAQuorum() throws Exception {
+        try (LocalEtcd pair = LocalEtcd.builder()
+                .name("pair")
+                .voters(2)
+                .dataDirectory(folder.resolve("pair"))
+                .fsync(false)
+                .build()) {
+            pair.start();
+            pair.etcdctl("put", "key", "value");
+            List<MachineSettings> machines = pair.voters().stream()
+                    .map(member -> MachineSettings.of(
+                            new MemberSpec(member.name(), List.of(member.clientUrl()), List.of(member.clientUrl())),
+                            ProcessKind.MANUAL,
+                            folder))
+                    .toList();
+            SnapshotDirectory directory = new SnapshotDirectory(folder.resolve("snapshots"));
+            pair.voters().get(0).kill();
+
+            SnapshotTaker.Taken taken = taker().takeWithoutQuorum(machines, directory, Instant.now());
+
+            assertThat(taken.member()).isEqualTo(pair.voters().get(1).name());
+            pair.voters().get(1).kill();
+            assertThatThrownBy(() -> taker().takeWithoutQuorum(machines, directory, Instant.now()))
+                    .hasMessageContaining("no configured machine provides a snapshot: pair-1 at ")
+                    .hasMessageContaining("pair-2 at ")
+                    .hasMessageContaining("connection refused");
+        }
+    }
+
     /** As if the voter had committed more than it has. */
     private static MemberFacts furtherOn(MemberFacts member) {
         return new MemberFacts(

@@ -13,6 +13,7 @@ import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdConnections;
+import io.understudy.etcd.EtcdErrors;
 import io.understudy.local.process.Waiting;
 import io.understudy.vocabulary.MemberId;
 import java.io.IOException;
@@ -24,6 +25,7 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.Iterator;
@@ -163,30 +165,29 @@ public final class SnapshotTaker {
     }
 
     /**
-     * Saves a snapshot from the learner with the most applied entries, without voting members.
+     * Saves a snapshot from the member with the most applied entries, without a quorum.
      *
-     * @throws SnapshotException no learner responds, or it provided no complete one
+     * @throws SnapshotException no member responds, or it provided no complete one
      */
-    public Taken takeFromLearners(List<MachineSettings> machines, SnapshotDirectory directory, Instant now) {
-        Map<MachineSettings, Long> learners = new HashMap<>();
+    public Taken takeWithoutQuorum(List<MachineSettings> machines, SnapshotDirectory directory, Instant now) {
+        Map<MachineSettings, StatusResponse> responding = new HashMap<>();
+        List<String> failures = new ArrayList<>();
         for (MachineSettings machine : machines) {
             try {
-                StatusResponse status = status(machine.name(), endpoint(machine));
-                if (status.getIsLearner()) {
-                    learners.put(machine, status.getRaftAppliedIndex());
-                }
+                responding.put(machine, status(machine.name(), endpoint(machine)));
             } catch (SnapshotException e) {
-                LOG.atDebug()
-                        .addKeyValue("member", machine.name())
-                        .addKeyValue("cause", e.getMessage())
-                        .log("member does not respond");
+                failures.add(e.getMessage() + (e.getCause() == null ? "" : ": " + EtcdErrors.text(e.getCause())));
             }
         }
-        MachineSettings learner = learners.entrySet().stream()
-                .max(Map.Entry.comparingByValue())
-                .map(Map.Entry::getKey)
-                .orElseThrow(() -> new SnapshotException("no member responds, learners included", null));
-        return takeFromLearner(learner.name(), endpoint(learner), directory, now);
+        Map.Entry<MachineSettings, StatusResponse> most = responding.entrySet().stream()
+                .max(Comparator.comparing(
+                                Map.Entry<MachineSettings, StatusResponse>::getValue,
+                                Comparator.comparingLong(StatusResponse::getRaftAppliedIndex))
+                        .thenComparing(each -> each.getValue().getIsLearner()))
+                .orElseThrow(() -> new SnapshotException(
+                        "no configured machine provides a snapshot: " + String.join("; ", failures), null));
+        MachineSettings machine = most.getKey();
+        return take(machine.name(), most.getValue().getIsLearner(), endpoint(machine), directory, now);
     }
 
     private static Endpoint endpoint(MachineSettings machine) {
