@@ -141,6 +141,7 @@ final class UnderstudyTest {
             value = {
                 "mirror translate --revision x, 'x' is not allowed; allowed: an integer of 0 to",
                 "mirror translate --revision 1 --url 127.0.0.1:8081, '127.0.0.1:8081' is not allowed; allowed: a URL with http:// or",
+                "cluster restore --config a --bump-revision -5, '-5' is not allowed; allowed: an integer of 0 to",
                 "mirror switchover --config a --max-lag x, 'x' is not allowed; allowed: an integer of 0 to",
                 "cluster scale x --config a, Invalid value for N: 'x' is not allowed",
                 "help clster, unknown command 'clster'; did you mean cluster?",
