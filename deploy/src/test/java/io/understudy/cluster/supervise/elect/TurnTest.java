@@ -1,6 +1,7 @@
 package io.understudy.cluster.supervise.elect;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
@@ -18,11 +19,12 @@ import io.etcd.jetcd.api.RangeResponse;
 import io.etcd.jetcd.api.TxnRequest;
 import io.etcd.jetcd.api.TxnResponse;
 import io.grpc.Server;
+import io.grpc.Status;
 import io.grpc.netty.NettyServerBuilder;
 import io.grpc.stub.StreamObserver;
 import io.understudy.etcd.EtcdConnections;
+import io.understudy.etcd.EtcdError;
 import io.understudy.etcd.EtcdSettings;
-import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
@@ -47,12 +49,13 @@ final class TurnTest {
             .setLease(LEASE)
             .build());
     private volatile long timeToLive = 10;
+    private volatile Status refusal = Status.OK;
     private Server server;
     private EtcdSettings settings;
     private EtcdConnections connections;
 
     @BeforeEach
-    void open() throws IOException {
+    void open() throws Exception {
         server = NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
                 .addService(new Keys())
                 .addService(new Leases())
@@ -60,6 +63,10 @@ final class TurnTest {
                 .start();
         settings = EtcdSettings.of(URI.create("http://127.0.0.1:" + server.getPort()));
         connections = EtcdConnections.open(settings);
+        // The first call of a process takes longest, and is not to count from a request's deadline.
+        connections
+                .call(settings.seeds().get(0), KVGrpc.getRangeMethod(), RangeRequest.getDefaultInstance(), PATIENCE)
+                .get();
     }
 
     @AfterEach
@@ -91,6 +98,18 @@ final class TurnTest {
         }
     }
 
+    @Test
+    void anAlarmIsNamedWithItsRemedy() {
+        refusal = Status.RESOURCE_EXHAUSTED.withDescription(EtcdError.NO_SPACE.message());
+
+        assertThatThrownBy(this::turn)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageStartingWith("cannot pause the supervisors, so nothing was changed: ")
+                .hasMessageContaining(
+                        "database space exceeded. Repair an alarm first (understudy cluster repair), or stop"
+                                + " all supervisors and repeat with --take-over");
+    }
+
     private Turn turn() throws InterruptedException {
         return Turn.take("this command", connections, settings::seeds, waited -> {});
     }
@@ -115,6 +134,10 @@ final class TurnTest {
 
         @Override
         public void leaseGrant(LeaseGrantRequest request, StreamObserver<LeaseGrantResponse> response) {
+            if (!refusal.isOk()) {
+                response.onError(refusal.asRuntimeException());
+                return;
+            }
             response.onNext(LeaseGrantResponse.newBuilder().setID(LEASE).build());
             response.onCompleted();
         }

@@ -83,7 +83,10 @@ public final class Turn implements AutoCloseable {
             }
         } catch (SupervisorStore.FailedException e) {
             throw new IllegalStateException(
-                    "cannot pause the supervisors, so nothing was changed: " + e.getMessage(), e);
+                    "cannot pause the supervisors, so nothing was changed: " + e.getMessage()
+                            + ". Repair an alarm first (understudy cluster repair), or stop all supervisors and repeat"
+                            + " with --take-over",
+                    e);
         }
     }
 
