@@ -3,6 +3,7 @@ package io.understudy.cluster.machine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.URI;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -40,6 +41,16 @@ final class ManualMachinesTest {
                     --initial-cluster-state=existing
                 If data of an earlier member exists, first
                   mv /var/lib/etcd/four /var/lib/etcd/four.old""");
+    }
+
+    @Test
+    void pathsAreShellWords() {
+        ManualMachines own = new ManualMachines(
+                List.of(MachineSettings.of(MEMBER, ProcessKind.MANUAL, Path.of("/data of/four"))), instructions::add);
+        own.copyData(MEMBER);
+        own.retire(MEMBER);
+        assertThat(instructions)
+                .contains("  cp -a '/data of/four' '/data of/four.copy'", "  mv '/data of/four' '/data of/four.old'");
     }
 
     @Test

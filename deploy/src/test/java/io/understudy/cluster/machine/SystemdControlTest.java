@@ -118,6 +118,19 @@ final class SystemdControlTest {
     }
 
     @Test
+    void aDirectoryMayHaveABlank() throws IOException {
+        MachineSettings blank = machine.withMember(machine.member(), folder.resolve("data of one"));
+        Files.writeString(folder.resolve("files"), blank.environmentFile() + " (ignore_errors=no)\n");
+        Files.writeString(
+                folder.resolve("exec"),
+                "{ path=/usr/bin/etcd ; argv[]=/usr/bin/etcd --data-dir=" + blank.dataDirectory()
+                        + " --name=one ; pid=0 }");
+        assertThat(control.programFailure(blank)).isEmpty();
+        assertThat(control.programFailure(machine.withMember(machine.member(), folder.resolve("data"))))
+                .isPresent();
+    }
+
+    @Test
     void reportsTheErrorsOfSystemctl() throws IOException {
         Files.createFile(folder.resolve("broken"));
         assertThatThrownBy(() -> control.run(machine, EtcdFlags.resuming(machine)))

@@ -37,6 +37,12 @@ public record Command(List<String> line, @Nullable Path directory, Map<String, S
         return new Command(line, null, Map.of());
     }
 
+    /** Returns the argument as a word of a POSIX shell. */
+    public static String quoted(Object argument) {
+        String text = argument.toString();
+        return text.matches("[A-Za-z0-9_@%+=:,./-]+") ? text : "'" + text.replace("'", "'\\''") + "'";
+    }
+
     public Command in(Path folder) {
         return new Command(line, folder, environment);
     }

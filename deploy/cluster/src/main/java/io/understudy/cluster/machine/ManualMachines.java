@@ -1,5 +1,6 @@
 package io.understudy.cluster.machine;
 
+import io.understudy.local.process.Command;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -65,14 +66,13 @@ public final class ManualMachines implements Machines {
     @Override
     public void retire(MemberSpec member) {
         operator.accept("To do for removed member " + member.name() + ": stop etcd, then");
-        setAside(machine(member), "old");
+        print("mv", machine(member), ".old");
     }
 
     @Override
     public void copyData(MemberSpec member) {
         operator.accept("To do for member " + member.name() + ": copy its data");
-        operator.accept("  cp -a " + machine(member).dataDirectory() + " "
-                + machine(member).dataDirectory() + ".copy");
+        print("cp -a", machine(member), ".copy");
     }
 
     @Override
@@ -92,27 +92,25 @@ public final class ManualMachines implements Machines {
         flags.variables().forEach(variable -> operator.accept("  " + variable));
         operator.accept("or with this command line");
         String environment = flags.environment().entrySet().stream()
-                .map(variable -> variable.getKey() + "=" + variable.getValue() + " ")
+                .map(variable -> variable.getKey() + "=" + Command.quoted(variable.getValue()) + " ")
                 .collect(Collectors.joining());
         operator.accept(
-                "  " + environment + machine.program().map(Path::toString).orElse("etcd") + " \\");
+                "  " + environment + machine.program().map(Command::quoted).orElse("etcd") + " \\");
         List<String> arguments = flags.arguments();
         for (int index = 0; index < arguments.size(); index++) {
-            operator.accept("    " + quoted(arguments.get(index)) + (index + 1 < arguments.size() ? " \\" : ""));
+            operator.accept(
+                    "    " + Command.quoted(arguments.get(index)) + (index + 1 < arguments.size() ? " \\" : ""));
         }
     }
 
     private void setAsideEarlierData(MachineSettings machine) {
         operator.accept("If data of an earlier member exists, first");
-        setAside(machine, "old");
+        print("mv", machine, ".old");
     }
 
-    private void setAside(MachineSettings machine, String as) {
-        operator.accept("  mv " + machine.dataDirectory() + " " + machine.dataDirectory() + "." + as);
-    }
-
-    private static String quoted(String argument) {
-        return argument.matches("[A-Za-z0-9_@%+=:,./-]+") ? argument : "'" + argument.replace("'", "'\\''") + "'";
+    private void print(String command, MachineSettings machine, String suffix) {
+        operator.accept("  " + command + " " + Command.quoted(machine.dataDirectory()) + " "
+                + Command.quoted(machine.dataDirectory() + suffix));
     }
 
     private MachineSettings machine(MemberSpec member) {

@@ -37,7 +37,8 @@ final class SystemdControl implements ProcessControl {
     /** Deadline of queries, which wait for systemd alone. */
     private static final Duration QUESTION_DEADLINE = Duration.ofSeconds(3);
 
-    private static final Pattern DATA_DIRECTORY = Pattern.compile("--?data-dir[= ]([^ ;]+)");
+    /** systemctl does not quote: the value ends before the next flag. */
+    private static final Pattern DATA_DIRECTORY = Pattern.compile("--?data-dir[= ](.+?)(?= -| ;|$)");
 
     /** States of a running unit; one of type notify is activating until etcd joins. */
     private static final Set<String> RUNNING = Set.of("active", "activating", "reloading", "deactivating");

@@ -125,11 +125,7 @@ public record LearnerRestore(
         long revision = tool.get().contents(source.database()).revision();
         List<MachineSettings> machines = targets.stream().map(Remains::machine).toList();
         Machines control = survey.control();
-        for (MachineSettings machine : machines) {
-            if (machine.process() != ProcessKind.MANUAL) {
-                control.retire(machine.member());
-            }
-        }
+        machines.forEach(machine -> control.retire(machine.member()));
         Restore restore = new Restore(tool.get(), control, operator::print);
         String token = "recovered-" + Instant.now().getEpochSecond();
         long bump = Restore.bump(revision, Instant.now());

@@ -4,6 +4,7 @@ import io.understudy.cluster.machine.DataDirectory;
 import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.machine.Machines;
 import io.understudy.cluster.machine.ProcessKind;
+import io.understudy.local.process.Command;
 import io.understudy.local.process.Folders;
 import io.understudy.vocabulary.Counted;
 import java.io.IOException;
@@ -18,6 +19,7 @@ import java.util.OptionalLong;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -88,8 +90,9 @@ public final class Restore {
             if (machine.process() == ProcessKind.MANUAL) {
                 progress.accept("To do for member " + machine.name() + ": copy the snapshot to its machine, then");
                 progress.accept("  "
-                        + String.join(
-                                " ", tool.restoring(snapshot, machine.member(), machine.dataDirectory(), cluster)));
+                        + tool.restoring(snapshot, machine.member(), machine.dataDirectory(), cluster).stream()
+                                .map(Command::quoted)
+                                .collect(Collectors.joining(" ")));
             } else {
                 restore(snapshot, machine, cluster);
                 progress.accept("restored " + machine.name() + " into " + machine.dataDirectory());
