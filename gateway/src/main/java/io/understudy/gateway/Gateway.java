@@ -148,7 +148,7 @@ public final class Gateway implements AutoCloseable {
                 settings.range(),
                 headers,
                 permissions,
-                new Watches.Source(source::cluster, this::unwatched, reads::requestProgress),
+                new Watches.Source(source::cluster, this::isLeaderLost, this::unwatched, reads::requestProgress),
                 forwardsWatches(settings) ? source.forwarding()::watch : null,
                 settings.limits().maxRequestBytes(),
                 registry);

@@ -146,8 +146,9 @@ final class WatchLoop {
             // Some were opened before permissions were enforced.
             streams.forEach(WatchStream::recheck);
         }
-        if (watches.isLeaderLost()) {
-            List.copyOf(requiringLeader).forEach(stream -> stream.end(ApiException.noLeader()));
+        ApiException problem = watches.problem();
+        if (problem != null) {
+            List.copyOf(requiringLeader).forEach(stream -> stream.end(problem));
             // Another gateway may have the revision.
             List.copyOf(streams).stream()
                     .filter(WatchStream::isWaiting)

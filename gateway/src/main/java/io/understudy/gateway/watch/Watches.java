@@ -20,6 +20,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -53,12 +54,16 @@ public final class Watches implements AutoCloseable {
      * State of the source that watch streams need.
      *
      * @param cluster null before the first snapshot
+     * @param isLeaderLost whether no quorum has confirmed a revision for {@link HubSettings#noLeaderTimeout}
      * @param unwatched time for which commits confirmed by a quorum may be missing; zero if none is
      * @param requestProgress requests a progress mark from the feed if commits outside the range advance its revision;
      *     limits the rate; doesn't wait
      */
     public record Source(
-            Supplier<@Nullable ClusterId> cluster, Supplier<Duration> unwatched, Runnable requestProgress) {}
+            Supplier<@Nullable ClusterId> cluster,
+            BooleanSupplier isLeaderLost,
+            Supplier<Duration> unwatched,
+            Runnable requestProgress) {}
 
     /**
      * @param range of the replica
@@ -106,7 +111,7 @@ public final class Watches implements AutoCloseable {
      *
      * @param requiresLeader whether it shall end when the source has no leader
      * @param calls the same event loop, for forwarded watches
-     * @throws ApiException there is none, or the gateway closes
+     * @throws ApiException it would end at once, or the gateway closes
      */
     public WatchStream open(
             WatchOutput output, Caller caller, boolean requiresLeader, EventExecutor eventLoop, Executor calls)
@@ -114,8 +119,9 @@ public final class Watches implements AutoCloseable {
         if (closed) {
             throw ApiException.stopped();
         }
-        if (requiresLeader && isLeaderLost()) {
-            throw ApiException.noLeader();
+        ApiException problem = requiresLeader ? problem() : null;
+        if (problem != null) {
+            throw problem;
         }
         WatchLoop loop = on(eventLoop);
         WatchStream stream = new WatchStream(loop, output, caller, calls);
@@ -157,9 +163,16 @@ public final class Watches implements AutoCloseable {
         streams.decrementAndGet();
     }
 
-    /** Whether the source could not be watched for the configured time. Thread-safe. */
-    boolean isLeaderLost() {
-        return source.unwatched().get().compareTo(settings().noLeaderTimeout()) >= 0;
+    /**
+     * Returns why the source could not be watched for the configured time; null if it could. Thread-safe. With "no
+     * leader", clientv3 closes all watchers of a stream, so while a quorum confirms revisions the error is another, after
+     * which it resumes them.
+     */
+    @Nullable ApiException problem() {
+        if (source.isLeaderLost().getAsBoolean()) {
+            return ApiException.noLeader();
+        }
+        return source.unwatched().get().compareTo(settings().noLeaderTimeout()) < 0 ? null : ApiException.timedOut();
     }
 
     HubSettings settings() {

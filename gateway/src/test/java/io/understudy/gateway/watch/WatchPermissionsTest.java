@@ -1,6 +1,7 @@
 package io.understudy.gateway.watch;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
@@ -82,6 +83,7 @@ final class WatchPermissionsTest {
     private volatile WatchForwarding source = (caller, calls, requests, taker) -> {
         throw new AssertionError("nothing is forwarded");
     };
+    private volatile boolean leaderLost;
     private volatile Duration unwatched = Duration.ZERO;
     private volatile boolean enforced;
     private volatile Future<Void> permitted = Future.succeededFuture();
@@ -101,7 +103,7 @@ final class WatchPermissionsTest {
                     return enforced;
                 }
             },
-            new Watches.Source(() -> new ClusterId(7), () -> unwatched, progress::incrementAndGet),
+            new Watches.Source(() -> new ClusterId(7), () -> leaderLost, () -> unwatched, progress::incrementAndGet),
             (caller, calls, requests, taker) -> source.watch(caller, calls, requests, taker),
             1 << 20,
             registry,
@@ -300,7 +302,7 @@ final class WatchPermissionsTest {
         waiting.session.answered(6);
         waiting.watch();
         Client requiring = new Client(true);
-        unwatched = HubSettings.DEFAULTS.noLeaderTimeout();
+        leaderLost = true;
 
         await().until(() -> waiting.ended.size() == 1 && requiring.ended.size() == 1);
         assertThat(waiting.ended.get(0).text())
@@ -308,6 +310,21 @@ final class WatchPermissionsTest {
         assertThat(requiring.ended.get(0).text())
                 .isEqualTo(ApiException.noLeader().text());
         assertThat(open.ended).isEmpty();
+    }
+
+    /** After "no leader" clientv3 would close the watchers, although another gateway may serve them. */
+    @Test
+    void whileAQuorumConfirms_streamsThatRequireALeaderEndSoThatTheyAreResumed() throws Exception {
+        // No snapshot yet, or one that takes long.
+        Client requiring = new Client(true);
+        requiring.watch();
+        unwatched = HubSettings.DEFAULTS.noLeaderTimeout();
+
+        await().until(() -> requiring.ended.size() == 1);
+        assertThat(requiring.ended.get(0).text())
+                .isEqualTo(ApiException.timedOut().text());
+        assertThatThrownBy(() -> new Client(true))
+                .hasMessageContaining(ApiException.timedOut().text());
     }
 
     @Test
