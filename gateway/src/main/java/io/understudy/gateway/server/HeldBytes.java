@@ -1,48 +1,59 @@
 package io.understudy.gateway.server;
 
 import io.grpc.Status;
-import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.handler.codec.http.HttpContent;
+import io.netty.handler.codec.http.HttpRequest;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.server.LoadMetrics.Refusal;
 import java.util.Map;
 
 /**
- * The memory of one connection's requests: either headers of open calls, or messages and bodies. A client sends a field
- * once and refers to it by one byte from then on, so its cost is counted here.
+ * The memory of one connection's requests: either headers of open calls, or messages and bodies. Part of the total of
+ * all connections. A client sends a field once and refers to it by one byte from then on, so its cost is counted here.
  */
 final class HeldBytes {
 
     /** Approximate overhead of a field. */
     private static final int FIELD_BYTES = 64;
 
-    private final int maxBytes;
-    private final LoopLoad load;
-    private final boolean ofTotal;
-    private long bytes;
+    /** Headers of a connection that are not part of the total, so that health pages are served when it is exhausted. */
+    private static final int FREE_HEADER_BYTES = 8 << 10;
 
-    private HeldBytes(int maxBytes, LoopLoad load, boolean ofTotal) {
-        this.maxBytes = maxBytes;
+    private final int maxBytes;
+    private final int freeBytes;
+    private final LoopLoad load;
+    private int bytes;
+
+    private HeldBytes(int maxBytes, int freeBytes, LoopLoad load) {
+        this.maxBytes = (int) Math.min(maxBytes, load.maxBytesPerConnection());
+        this.freeBytes = freeBytes;
         this.load = load;
-        this.ofTotal = ofTotal;
     }
 
     /** The memory of headers. */
     static HeldBytes ofHeaders(int maxBytes, LoopLoad load) {
-        return new HeldBytes(maxBytes, load, false);
+        return new HeldBytes(maxBytes, FREE_HEADER_BYTES, load);
     }
 
-    /** The memory of messages and bodies, which counts towards the total of all connections. */
+    /** The memory of messages and bodies. */
     static HeldBytes ofMessages(int maxBytes, LoopLoad load) {
-        return new HeldBytes((int) Math.min(maxBytes, load.maxBytesPerConnection()), load, true);
+        return new HeldBytes(maxBytes, 0, load);
     }
 
     /** Returns the approximate memory of headers. */
-    static int sizeOf(Http2Headers headers) {
+    static int sizeOf(Iterable<Map.Entry<CharSequence, CharSequence>> headers) {
         int size = 0;
         for (Map.Entry<CharSequence, CharSequence> field : headers) {
             size += FIELD_BYTES + field.getKey().length() + field.getValue().length();
         }
         return size;
+    }
+
+    /** Returns the approximate memory of a message of HTTP/1: a head or a part of a body. */
+    static int sizeOfMessage(Object message) {
+        return message instanceof HttpRequest head
+                ? FIELD_BYTES + head.uri().length() + sizeOf(head.headers()::iteratorCharSequence)
+                : FIELD_BYTES + ((HttpContent) message).content().readableBytes();
     }
 
     /**
@@ -58,7 +69,8 @@ final class HeldBytes {
                     Status.Code.RESOURCE_EXHAUSTED,
                     "understudy: calls of this connection exceed " + maxBytes + " bytes (limits.maxHeldBytes)");
         }
-        if (ofTotal && !load.hold(more)) {
+        int counted = counted(bytes + more) - counted(bytes);
+        if (counted > 0 && !load.hold(counted)) {
             load.refused(Refusal.TOTAL_BYTES);
             throw ApiException.tooManyRequests(": requests exceed the memory for requests");
         }
@@ -66,9 +78,11 @@ final class HeldBytes {
     }
 
     void giveBack(int less) {
+        load.release(counted(bytes) - counted(bytes - less));
         bytes -= less;
-        if (ofTotal) {
-            load.release(less);
-        }
+    }
+
+    private int counted(int held) {
+        return Math.max(0, held - freeBytes);
     }
 }

@@ -27,6 +27,7 @@ import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.ReferenceCountUtil;
+import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.server.LoadMetrics.Closure;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
@@ -46,8 +47,8 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
 
     private static final byte[] CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
 
-    /** Maximum number of messages read ahead of an answer before reading pauses. */
-    private static final int MAX_AHEAD = 64;
+    /** Size of the messages read ahead of an answer above which reading pauses. */
+    private static final int MAX_AHEAD_BYTES = 64 << 10;
 
     private final ClientConnection client;
     private final Requests requests;
@@ -56,6 +57,11 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
     private long calmNanos = System.nanoTime();
     private long busyNanos = calmNanos;
     private final Queue<Object> ahead = new ArrayDeque<>();
+    /** Size of the messages that waited since {@link #ahead} was empty. */
+    private int aheadBytes;
+    /** Held bytes of the heads of requests until their answers end. */
+    private int heldHeads;
+
     private @Nullable ChannelHandlerContext context;
     private @Nullable Http1Exchange current;
     /** The head of the answer, until the first part of its body. */
@@ -112,17 +118,42 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
         client.admission().reading();
         parts++;
         whole = true;
-        if (message instanceof HttpRequest request && request.headers().size() > maxHeaders) {
-            // Many requests may be ahead of the answer.
-            request.headers().clear();
-            request.setDecoderResult(DecoderResult.failure(
-                    new TooLongHttpHeaderException("more than " + maxHeaders + " header fields (limits.maxHeaders)")));
+        if (message instanceof HttpRequest request) {
+            holdHead(request);
         }
         ahead.add(message);
         work();
-        if (ahead.size() > MAX_AHEAD) {
-            ctx.channel().config().setAutoRead(false);
+        if (!ahead.isEmpty()) {
+            aheadBytes += HeldBytes.sizeOfMessage(message);
+            if (aheadBytes > MAX_AHEAD_BYTES) {
+                ctx.channel().config().setAutoRead(false);
+            }
         }
+    }
+
+    /** Counts a head as held. Empties one beyond a limit, since many requests may be ahead of the answer. */
+    private void holdHead(HttpRequest request) {
+        Exception refusal;
+        if (request.headers().size() > maxHeaders) {
+            refusal = new TooLongHttpHeaderException("more than " + maxHeaders + " header fields (limits.maxHeaders)");
+        } else {
+            try {
+                int bytes = HeldBytes.sizeOfMessage(request);
+                client.headers().take(bytes);
+                heldHeads += bytes;
+                return;
+            } catch (ApiException e) {
+                refusal = e;
+            }
+        }
+        request.setUri("/");
+        request.headers().clear();
+        request.setDecoderResult(DecoderResult.failure(refusal));
+    }
+
+    private void releaseHeads(int bytes) {
+        client.headers().giveBack(bytes);
+        heldHeads -= bytes;
     }
 
     @Override
@@ -155,7 +186,8 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
         } finally {
             working = false;
         }
-        if (ahead.isEmpty() && !context().channel().config().isAutoRead()) {
+        if (ahead.isEmpty() && aheadBytes > 0) {
+            aheadBytes = 0;
             context().channel().config().setAutoRead(true);
         }
     }
@@ -198,6 +230,9 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
         }
         if (request.decoderResult().cause() instanceof TooLongHttpHeaderException) {
             return HttpResponseStatus.REQUEST_HEADER_FIELDS_TOO_LARGE;
+        }
+        if (request.decoderResult().cause() instanceof ApiException) {
+            return HttpResponseStatus.TOO_MANY_REQUESTS;
         }
         return HttpResponseStatus.NOT_IMPLEMENTED.equals(refusal) ? refusal : HttpResponseStatus.BAD_REQUEST;
     }
@@ -275,6 +310,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
             boolean requestEnded = exchange.requestEnded();
             current = null;
             exchange.closed();
+            releaseHeads(HeldBytes.sizeOfMessage(exchange.head()));
             if (lastRequest) {
                 closeAfter(context().writeAndFlush(Unpooled.EMPTY_BUFFER), requestEnded);
             } else {
@@ -356,6 +392,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
         }
         ahead.forEach(ReferenceCountUtil::release);
         ahead.clear();
+        releaseHeads(heldHeads);
         ctx.fireChannelInactive();
     }
 

@@ -71,6 +71,9 @@ final class CalledServer {
     /** Where a body can't be read. */
     static final String BROKEN_BODY = "/broken-body";
 
+    /** Where a page is answered after {@link #before}. */
+    static final String WAITS = "/waits";
+
     static final String PUSHES = "test.Test/Pushes";
 
     private static final ConnectionLimit LIMIT = new ConnectionLimit(CONNECTIONS, Integer.MAX_VALUE);
@@ -108,7 +111,7 @@ final class CalledServer {
 
     /** With a short timeout of handshakes. */
     CalledServer(TlsServer tls) {
-        this(tls, Unhurried.LOAD, SHORT_STALL, ServerLimits.DEFAULTS.timeouts(), MEMORY);
+        this(tls, Unhurried.LOAD, SHORT_STALL, ServerLimits.DEFAULTS.timeouts(), 64 << 10, MEMORY);
     }
 
     /** With that limit of the memory of all requests. */
@@ -118,20 +121,26 @@ final class CalledServer {
                 Unhurried.LOAD,
                 ServerLimits.DEFAULTS.stallTimeout(),
                 ServerLimits.DEFAULTS.timeouts(),
+                (int) maxHeldBytes,
                 maxHeldBytes);
     }
 
     CalledServer(LoadLimits load) {
-        this(null, load, ServerLimits.DEFAULTS.stallTimeout(), ServerLimits.DEFAULTS.timeouts(), MEMORY);
+        this(null, load, ServerLimits.DEFAULTS.stallTimeout(), ServerLimits.DEFAULTS.timeouts(), 64 << 10, MEMORY);
     }
 
     /** With a short stall timeout, which also sets how often the others are checked. */
     CalledServer(ConnectionTimeouts timeouts) {
-        this(null, Unhurried.LOAD, SHORT_STALL, timeouts, MEMORY);
+        this(null, Unhurried.LOAD, SHORT_STALL, timeouts, 64 << 10, MEMORY);
     }
 
     private CalledServer(
-            @Nullable TlsServer tls, LoadLimits load, Duration stall, ConnectionTimeouts timeouts, long maxHeldBytes) {
+            @Nullable TlsServer tls,
+            LoadLimits load,
+            Duration stall,
+            ConnectionTimeouts timeouts,
+            int maxHeldPerConnection,
+            long maxHeldBytes) {
         ServerLimits limits = new ServerLimits(
                 4 << 20,
                 64 << 10,
@@ -140,7 +149,7 @@ final class CalledServer {
                 UNREAD,
                 CONNECTIONS,
                 stall,
-                new FrameLimits(50, 64 << 10, 1_000),
+                new FrameLimits(50, maxHeldPerConnection, 1_000),
                 load,
                 timeouts);
         ApiServer server = new ApiServer(
@@ -170,7 +179,9 @@ final class CalledServer {
                 request -> {
                     principals.add(request.principal());
                     countInTurn(request.loop());
-                    if (request.path().equals("/broken")) {
+                    if (request.path().equals(WAITS)) {
+                        onLoop(before).onComplete(done -> request.answer(200, "text/plain", "waited\n"));
+                    } else if (request.path().equals("/broken")) {
                         request.loop().execute(() -> request.answer(200, "text/plain", List.of(), new Broken()));
                     } else {
                         request.answer(200, "text/plain", request.path() + " " + pages.incrementAndGet() + "\n");

@@ -10,12 +10,14 @@ import io.vertx.core.Promise;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -35,6 +37,7 @@ final class RequestMemoryTest {
 
     private static final int MAX_BYTES = 100_000;
     private static final int REQUEST_BYTES = 30_000;
+    private static final int HEAD_BYTES = 60_000;
     /** The same kind of stream again, so that a leak reaches the limit of the connection. */
     private static final int ROUNDS = 10;
 
@@ -172,6 +175,54 @@ final class RequestMemoryTest {
     }
 
     @Test
+    void requestsAheadOfAnAnswerAreNotReadWithoutLimit() throws Exception {
+        Promise<Void> before = Promise.promise();
+        CalledServer large = new CalledServer(16 << 20);
+        large.before = before.future();
+        try (Socket http1 = new Socket(InetAddress.getLoopbackAddress(), large.port())) {
+            http1.setSoTimeout((int) PATIENCE.toMillis());
+            String heads = get(CalledServer.WAITS, 1) + get("/a", HEAD_BYTES).repeat(40);
+            CompletableFuture<Void> written = CompletableFuture.runAsync(() -> write(http1, heads));
+            await().atMost(PATIENCE).until(() -> held(large) > 0);
+            await().during(Duration.ofMillis(200)).until(() -> held(large) < 5 * HEAD_BYTES);
+            before.complete();
+            written.get();
+            BufferedReader answers =
+                    new BufferedReader(new InputStreamReader(http1.getInputStream(), StandardCharsets.US_ASCII));
+            assertThat(answers.lines().filter("HTTP/1.1 200 OK"::equals).limit(41))
+                    .hasSize(41);
+            await().atMost(PATIENCE).until(() -> held(large) == 0);
+        } finally {
+            large.close();
+        }
+    }
+
+    @Test
+    void largeHeadsArePartOfTheTotal_whichLeavesHealthPagesServed() throws IOException {
+        Promise<Void> before = Promise.promise();
+        server.before = before.future();
+        try (Socket one = new Socket(InetAddress.getLoopbackAddress(), server.port());
+                Socket two = new Socket(InetAddress.getLoopbackAddress(), server.port());
+                Socket small = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
+            write(one, get(CalledServer.WAITS, HEAD_BYTES));
+            await().atMost(PATIENCE).until(() -> held() > HEAD_BYTES / 2);
+            write(two, get("/a", HEAD_BYTES));
+            assertThat(statusLine(two)).isEqualTo("HTTP/1.1 429 Too Many Requests");
+            write(small, get("/a", 1));
+            assertThat(statusLine(small)).isEqualTo("HTTP/1.1 200 OK");
+            before.complete();
+            assertThat(statusLine(one)).isEqualTo("HTTP/1.1 200 OK");
+        }
+        awaitHeld(0);
+        try (RawHttp2 client = client()) {
+            client.call(1, ECHO, false, List.of("large", "x".repeat(12_000)));
+            client.flush();
+            await().atMost(PATIENCE).until(() -> held() > 3_000);
+        }
+        awaitHeld(0);
+    }
+
+    @Test
     void nothingIsHeldAfterConnectionsWereClosed() throws IOException {
         server.before = Promise.<Void>promise().future();
         try (RawHttp2 client = client();
@@ -233,11 +284,23 @@ final class RequestMemoryTest {
         return Arrays.copyOf(RawHttp2.message(new byte[REQUEST_BYTES]), REQUEST_BYTES / 4);
     }
 
-    private static void post(Socket http1) throws IOException {
-        http1.getOutputStream()
-                .write(("POST /a HTTP/1.1\r\nhost: x\r\ncontent-length: " + REQUEST_BYTES + "\r\n\r\n"
-                                + "x".repeat(REQUEST_BYTES))
-                        .getBytes(StandardCharsets.US_ASCII));
+    private static void post(Socket http1) {
+        write(
+                http1,
+                "POST /a HTTP/1.1\r\nhost: x\r\ncontent-length: " + REQUEST_BYTES + "\r\n\r\n"
+                        + "x".repeat(REQUEST_BYTES));
+    }
+
+    private static String get(String path, int bytes) {
+        return "GET " + path + " HTTP/1.1\r\nhost: x\r\nlarge: " + "x".repeat(bytes) + "\r\n\r\n";
+    }
+
+    private static void write(Socket http1, String text) {
+        try {
+            http1.getOutputStream().write(text.getBytes(StandardCharsets.US_ASCII));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private static String statusLine(Socket http1) throws IOException {
@@ -260,6 +323,10 @@ final class RequestMemoryTest {
     }
 
     private long held() {
+        return held(server);
+    }
+
+    private static long held(CalledServer server) {
         return (long)
                 server.meters.get("understudy.gateway.requests.held").gauge().value();
     }
