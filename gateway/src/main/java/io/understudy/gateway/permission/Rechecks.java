@@ -34,7 +34,7 @@ public final class Rechecks {
     private static final long TICK_MILLIS = 250;
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
-    /** Concurrent checks that are not answered from the cache: 2,000 a second; others are queued. */
+    /** Concurrent checks that are not answered from the cache; others are queued. */
     static final int MOST_UNDER_WAY = 500;
 
     /** Concurrent checks of one principal, so that its watches do not delay those of others. */
@@ -42,6 +42,9 @@ public final class Rechecks {
 
     /** Maximum age of a confirmed permission; then events are held back. */
     private static final long MOST_AGE_NANOS = TimeUnit.SECONDS.toNanos(3);
+
+    /** Age of a check after which the next one does not wait for a tick: those of a tick may be too few for all. */
+    private static final long LATE_NANOS = MOST_AGE_NANOS / 2;
 
     /** How long a permission may be unconfirmed; then the watch is canceled. */
     private static final long MOST_DOUBT_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -122,7 +125,7 @@ public final class Rechecks {
                 continue;
             }
             turns.add(next);
-            Group due = next.due(now);
+            Group due = next.due(now, PAUSE_NANOS);
             if (due == null) {
                 idle++;
             } else {
@@ -156,6 +159,20 @@ public final class Rechecks {
         group.checking = false;
         group.watching.underWay--;
         underWay--;
+        long now = System.nanoTime();
+        // Ticks, which serve all principals in turn, have the other half.
+        while (underWay < MOST_UNDER_WAY / 2) {
+            Group late = group.watching.due(now, LATE_NANOS);
+            Watching next = late == null ? turns.poll() : null;
+            if (next != null) {
+                turns.add(next);
+                late = next.due(now, LATE_NANOS);
+            }
+            if (late == null) {
+                return;
+            }
+            check(late, now);
+        }
     }
 
     private static void settled(Group group, long nowNanos) {
@@ -237,11 +254,11 @@ public final class Rechecks {
             this.principal = principal;
         }
 
-        /** Returns the next group to check. Null if none is due or enough checks are under way. */
-        @Nullable Group due(long nowNanos) {
+        /** Returns the next group to check after a pause. Null if none is due or enough checks are under way. */
+        @Nullable Group due(long nowNanos, long pauseNanos) {
             while (underWay < MOST_OF_ONE
                     && !order.isEmpty()
-                    && nowNanos - order.element().checkedNanos >= PAUSE_NANOS) {
+                    && nowNanos - order.element().checkedNanos >= pauseNanos) {
                 Group next = order.remove();
                 if (!next.permits.isEmpty()) {
                     next.checkedNanos = nowNanos;

@@ -35,6 +35,8 @@ final class RechecksTest {
 
     private static final Principal GUEST = new Principal.Token("guest.7");
     private static final Principal CROWD = new Principal.Token("crowd.7");
+    private static final Principal MANY = new Principal.Token("many.7");
+    private static final int MANY_WATCHES = 5_000;
     private static final Duration PATIENCE = Duration.ofSeconds(20);
 
     private final Vertx vertx = Vertx.vertx();
@@ -43,6 +45,7 @@ final class RechecksTest {
     private final Queue<Promise<Void>> unanswered = new ConcurrentLinkedQueue<>();
 
     private final AtomicInteger guestsChecks = new AtomicInteger();
+    private final AtomicInteger manyChecks = new AtomicInteger();
     private volatile Future<Void> guests = Future.succeededFuture();
     private Rechecks rechecks;
 
@@ -57,6 +60,11 @@ final class RechecksTest {
             return guests;
         }
         Promise<Void> answer = Promise.promise();
+        if (principal.equals(MANY)) {
+            manyChecks.incrementAndGet();
+            loop.runOnContext(now -> answer.complete());
+            return answer.future();
+        }
         unanswered.add(answer);
         return answer.future();
     }
@@ -91,12 +99,30 @@ final class RechecksTest {
 
         assertThat(isInDoubt(guest)).isFalse();
         await().atMost(PATIENCE).until(() -> {
-            for (Promise<Void> each = unanswered.poll(); each != null; each = unanswered.poll()) {
-                each.complete();
-            }
+            onLoop(this::answerAll);
             return crowd.stream().allMatch(each -> each.settled.get() > 0);
         });
         assertThat(crowd).noneMatch(each -> !each.revoked.isEmpty());
+    }
+
+    private int answerAll() {
+        int answered = 0;
+        for (Promise<Void> each = unanswered.poll(); each != null; each = unanswered.poll()) {
+            each.complete();
+            answered++;
+        }
+        return answered;
+    }
+
+    /** More than are checked from tick to tick within the age that holds events back. */
+    @Test
+    void whileTheSourceAnswers_noEventsAreHeldBack() throws Exception {
+        List<Watcher> many = new CopyOnWriteArrayList<>();
+        for (int i = 0; i < MANY_WATCHES; i++) {
+            many.add(begin(MANY, "key " + i));
+        }
+        await().atMost(PATIENCE).until(() -> manyChecks.get() > 3 * MANY_WATCHES);
+        assertThat(many).noneMatch(each -> isInDoubt(each) || each.settled.get() > 0);
     }
 
     private Watcher begin(Principal principal, String key) throws Exception {
