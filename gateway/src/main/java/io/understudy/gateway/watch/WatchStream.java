@@ -207,9 +207,10 @@ public final class WatchStream {
                 ? Future.succeededFuture()
                 : loop.watches().permissions().check(caller.principal(), new Permission.Read(key, end));
         allowed.onComplete(checked -> {
-            if (checked.cause() instanceof ApiException why && why.code() == Status.Code.UNAVAILABLE) {
+            if (checked.cause() instanceof ApiException why
+                    && (why.code() == Status.Code.UNAVAILABLE || why.passes())) {
                 // The permission is unknown: the client retries, here or at another gateway.
-                end(why);
+                end(new ApiException(Status.Code.UNAVAILABLE, why.text()));
                 return;
             }
             String refusal = checked.failed() ? longForm(checked.cause()) : null;

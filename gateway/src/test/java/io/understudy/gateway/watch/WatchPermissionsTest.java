@@ -180,6 +180,17 @@ final class WatchPermissionsTest {
         assertThat(client.received.get(0).cancelReason()).contains("permission denied");
     }
 
+    /** clientv3 closes a watcher that is refused, and resumes those of a stream that ends so. */
+    @Test
+    void whileChecksAreQueued_theStreamEndsSoThatItIsResumed() throws Exception {
+        log.begin(5);
+        permitted = Future.failedFuture(ApiException.tooManyRequests());
+        Client client = new Client();
+        client.watch();
+        assertThat(client.received).isEmpty();
+        assertThat(client.ended).extracting(ApiException::code).containsExactly(Status.Code.UNAVAILABLE);
+    }
+
     /** Otherwise its check would outlive it, and cancel another watch of that ID. */
     @Test
     void aForwardedWatchThatIsRefusedAtOnceIsNotRechecked() throws Exception {
