@@ -8,10 +8,14 @@ import org.jspecify.annotations.Nullable;
 /** Encoded requests of a client that streams them, in their order. On the session's event loop. */
 public final class StreamedRequests {
 
+    /** Approximate overhead of a queued request, which may be empty. */
+    public static final int OVERHEAD_BYTES = 64;
+
     private final Queue<byte[]> arrived = new ArrayDeque<>();
     private final Runnable taken;
     private Runnable changed = () -> {};
     private boolean complete;
+    private int bytes;
 
     /** @param taken run when all requests that had arrived were taken */
     public StreamedRequests(Runnable taken) {
@@ -21,6 +25,7 @@ public final class StreamedRequests {
     /** Adds requests; {@code last} if none follow. */
     public void add(List<byte[]> requests, boolean last) {
         arrived.addAll(requests);
+        requests.forEach(request -> bytes += request.length + OVERHEAD_BYTES);
         complete |= last;
         changed.run();
     }
@@ -33,10 +38,18 @@ public final class StreamedRequests {
     /** Takes the next request; null if none has arrived. */
     public byte @Nullable [] poll() {
         byte[] next = arrived.poll();
-        if (next != null && arrived.isEmpty()) {
-            taken.run();
+        if (next != null) {
+            bytes -= next.length + OVERHEAD_BYTES;
+            if (arrived.isEmpty()) {
+                taken.run();
+            }
         }
         return next;
+    }
+
+    /** Returns the approximate memory of those waiting. */
+    public int bytes() {
+        return bytes;
     }
 
     /** Whether none is waiting. */

@@ -244,7 +244,6 @@ public final class LoopHub {
     }
 
     void compacted() {
-        hub.left();
         hub.metrics().compacted();
     }
 

@@ -30,6 +30,8 @@ public final class Watcher {
         ACTIVE,
         /** Parked until its listener is ready. */
         PARKED,
+        /** Ended as compacted; it has its place until its owner cancels it. */
+        COMPACTED,
         /** Ended. */
         OVER
     }

@@ -100,6 +100,11 @@ final class WatcherGroup {
             }
             case ACTIVE -> leave(watcher);
             case PARKED -> parked.remove(watcher);
+            case COMPACTED -> {
+                watcher.state(Watcher.State.OVER);
+                hub.left();
+                return;
+            }
             case OVER -> {
                 return;
             }
@@ -356,7 +361,7 @@ final class WatcherGroup {
 
     /** Ends a watcher that is in no cohort as compacted. */
     private void end(Watcher watcher, long compactRevision) {
-        watcher.state(Watcher.State.OVER);
+        watcher.state(Watcher.State.COMPACTED);
         size--;
         hub.compacted();
         try {

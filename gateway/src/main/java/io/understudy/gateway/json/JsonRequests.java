@@ -27,7 +27,7 @@ final class JsonRequests implements BodyReader {
     private final JsonApi api;
     private final Descriptor type;
     private final Function<StreamedRequests, @Nullable JsonStream> beginning;
-    private final StreamedRequests requests = new StreamedRequests(this::release);
+    private final StreamedRequests requests = new StreamedRequests(this::settle);
 
     private ByteBuf body = Unpooled.EMPTY_BUFFER;
     /** End of the last complete value in {@link #body}. */
@@ -105,9 +105,13 @@ final class JsonRequests implements BodyReader {
         if (requests.isEmpty()) {
             release();
         }
-        if (http.lastsOpen()) {
-            http.keep(over ? 0 : body.readableBytes() + parsing);
-        }
+        keep();
+    }
+
+    private void keep() {
+        int unparsed = over ? 0 : body.readableBytes() + parsing;
+        // A whole body is held beside.
+        http.keep(http.body().length + unparsed + requests.bytes());
     }
 
     /** Finds the end of the last complete value. */
@@ -164,6 +168,7 @@ final class JsonRequests implements BodyReader {
             return;
         }
         requests.add(read.encoded(), over);
+        keep();
         if (!begun) {
             begun = true;
             stream = beginning.apply(requests);

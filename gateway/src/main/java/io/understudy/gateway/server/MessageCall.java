@@ -12,6 +12,7 @@ import io.netty.util.concurrent.EventExecutor;
 import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
+import io.understudy.gateway.caller.StreamedRequests;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Queue;
@@ -106,7 +107,7 @@ public final class MessageCall extends ServerCall<byte[], byte[]> implements Req
                 }
                 if (message != null) {
                     arrived.add(new Arrived(message, held));
-                    complete += message.length;
+                    complete += message.length + StreamedRequests.OVERHEAD_BYTES;
                     held = 0;
                 }
             }
@@ -137,7 +138,7 @@ public final class MessageCall extends ServerCall<byte[], byte[]> implements Req
                 wanted--;
                 Arrived next = arrived.remove();
                 exchange.consumed(next.bytes);
-                delivered += next.message.length;
+                delivered += next.message.length + StreamedRequests.OVERHEAD_BYTES;
                 listener.onMessage(next.message);
             }
             if (arrived.isEmpty()) {

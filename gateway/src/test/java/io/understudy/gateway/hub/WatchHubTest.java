@@ -146,6 +146,32 @@ final class WatchHubTest {
                 .allSatisfy(each -> assertThat(each.failure()).isNull());
     }
 
+    /** As in etcd, it keeps its ID until then, and so some memory. */
+    @Test
+    void aCompactedWatcherHasItsPlaceUntilItIsCancelled() {
+        commits(10);
+        source.forget(10);
+        source.compact(8);
+        try (WatchHub small = new WatchHub(
+                new HubSettings(1, 1, 1, Duration.ofMinutes(10), Duration.ofSeconds(3), 64 << 10),
+                source.log(),
+                new KeptVersions(() -> Long.MAX_VALUE, ended -> {}),
+                source,
+                source,
+                new SimpleMeterRegistry())) {
+            LoopHub watchers = small.on(tasks::add);
+            watchers.turn();
+            RecordingWatcher recorder = new RecordingWatcher();
+            Watcher ended = watchers.add(new WatchSpec(KeyRange.all(), 2, false, false, false), recorder);
+            awaitThat(() -> assertThat(recorder.compacted()).isEqualTo(8));
+            assertThat(small.hasRoom()).isFalse();
+            ended.cancel();
+            assertThat(small.hasRoom()).isTrue();
+            ended.cancel();
+            assertThat(small.hasRoom()).isTrue();
+        }
+    }
+
     @Test
     void thousandsOfWatchersWaitForARevisionAndStartThere() {
         List<RecordingWatcher> recorders = new ArrayList<>();

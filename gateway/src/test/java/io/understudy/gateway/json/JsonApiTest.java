@@ -12,6 +12,7 @@ import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.RangeResult;
 import io.understudy.gateway.api.TxnResult;
 import io.understudy.gateway.caller.Caller;
+import io.understudy.gateway.caller.StreamedRequests;
 import io.understudy.gateway.read.Answer;
 import io.understudy.gateway.read.Reads;
 import io.understudy.gateway.server.ApiServer;
@@ -45,6 +46,7 @@ final class JsonApiTest {
 
     private final ConnectionLimit limit = ConnectionLimit.of(100, 1);
     private final Vertx vertx = limit.vertx(new VertxOptions());
+    private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
     private final CompletableFuture<Void> cancelled = new CompletableFuture<>();
 
     @AfterEach
@@ -103,6 +105,30 @@ final class JsonApiTest {
         assertThat(parsing).isNotEmpty().allMatch(name -> name.startsWith("understudy-json"));
     }
 
+    @Test
+    void emptyMessagesThatWaitAreHeld() throws Exception {
+        CompletableFuture<StreamedRequests> waiting = new CompletableFuture<>();
+        int port = serve(
+                (method, caller, request, whenGone) -> {
+                    throw new AssertionError("no call");
+                },
+                (method, caller, http, requests, taker) -> {
+                    // Counted before the call begins.
+                    assertThat(held()).isGreaterThan(600_000);
+                    waiting.complete(requests);
+                    throw new ApiException(Status.Code.UNAVAILABLE, "enough");
+                });
+
+        var response = post(port, "/v3/watch", "{}".repeat(10_000));
+
+        assertThat(response.get(30, TimeUnit.SECONDS).body()).contains("enough");
+        assertThat(waiting.get().bytes()).isGreaterThan(600_000);
+    }
+
+    private double held() {
+        return meters.get("understudy.gateway.requests.held").gauge().value();
+    }
+
     private static CompletableFuture<HttpResponse<String>> post(int port, String path, String body, String... headers) {
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
                 .POST(BodyPublishers.ofString(body));
@@ -123,7 +149,7 @@ final class JsonApiTest {
                 null,
                 Unhurried.LIMITS,
                 limit,
-                new Loads(Unhurried.LIMITS.load(), new SimpleMeterRegistry()),
+                new Loads(Unhurried.LIMITS.load(), meters),
                 List.of(),
                 method -> (code, nanos) -> {},
                 api,

@@ -156,6 +156,19 @@ final class RequestMemoryTest {
     }
 
     @Test
+    void emptyMessagesThatWaitAreHeld() throws IOException {
+        try (RawHttp2 client = client()) {
+            client.call(1, PUSHES, false, List.of());
+            for (int i = 0; i < 200; i++) {
+                client.frame(RawHttp2.DATA, 0, 1, RawHttp2.message(new byte[0]));
+            }
+            client.flush();
+            await().atMost(PATIENCE).until(() -> held() > 10_000);
+        }
+        awaitHeld(0);
+    }
+
+    @Test
     void nothingIsHeldAfterWaitingCallsWereReset() throws IOException {
         Promise<Void> before = Promise.promise();
         server.before = before.future();
