@@ -24,9 +24,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -103,6 +106,31 @@ final class GatewayWithoutSourceTest {
                             .contains("connection exceeds 2 requests in flight (limits.maxInFlightPerConnection)"));
             assertThat(refused(gateway, "https", http2, "connection")).isEqualTo(2);
         }
+    }
+
+    @Test
+    void handshakesOfRestDoNotRunOnEventLoops() throws Exception {
+        Certificates.Pair own = new Certificates(folder).make("gateway", "EC");
+        Set<String> shaking = new HashSet<>();
+        try (Gateway gateway = startWithTls(own, ServerLimits.DEFAULTS.load());
+                TlsContext context = TlsContext.of(new TlsFiles(own.certificate(), null, null))) {
+            while (shaking.isEmpty()) {
+                // A new client has no session to resume.
+                var response = context.applyTo(HttpClient.newBuilder())
+                        .build()
+                        .sendAsync(get(rest("https", gateway, "/openapi.json")), BodyHandlers.discarding());
+                while (!response.isDone()) {
+                    Thread.getAllStackTraces().forEach((thread, frames) -> {
+                        boolean shakes = Stream.of(frames)
+                                .anyMatch(frame -> frame.getClassName().endsWith("$DelegatedTask"));
+                        if (shakes && !thread.getName().startsWith("HttpClient")) {
+                            shaking.add(thread.getName());
+                        }
+                    });
+                }
+            }
+        }
+        assertThat(shaking).noneMatch(name -> name.contains("eventloop"));
     }
 
     @Test

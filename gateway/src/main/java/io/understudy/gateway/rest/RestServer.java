@@ -18,6 +18,7 @@ import io.vertx.core.http.ClientAuth;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.internal.ContextInternal;
+import io.vertx.core.net.JdkSSLEngineOptions;
 import io.vertx.core.net.KeyCertOptions;
 import io.vertx.core.net.TrustOptions;
 import java.time.Duration;
@@ -117,6 +118,8 @@ public final class RestServer {
         if (tls != null) {
             options.setSsl(true)
                     .setUseAlpn(true)
+                    // Handshakes would block event loops for milliseconds.
+                    .setSslEngineOptions(new JdkSSLEngineOptions().setUseWorkerThread(true))
                     .setKeyCertOptions(KeyCertOptions.wrap(tls.keys()))
                     .setTrustOptions(TrustOptions.wrap(tls.trust()))
                     .setClientAuth(
