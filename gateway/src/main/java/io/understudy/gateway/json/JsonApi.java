@@ -302,10 +302,12 @@ public final class JsonApi implements WebCalls {
     }
 
     private static <R extends OpResult> void answerRead(JsonExchange exchange, Future<Answer<R>> answer) {
+        exchange.holdUntil(answer);
         answer.onSuccess(exchange::answer).onFailure(exchange::fail);
     }
 
     private static void answerOther(JsonMethod method, JsonExchange exchange, Future<byte[]> answer) {
+        exchange.holdUntil(answer);
         answer.onSuccess(message -> {
                     try {
                         exchange.answer(DynamicMessage.parseFrom(method.answer(), message));

@@ -15,6 +15,7 @@ import io.understudy.gateway.server.RequestListener;
 import io.understudy.gateway.server.WebRequest;
 import io.understudy.gateway.server.WebStream;
 import io.understudy.gateway.trace.CallTrace;
+import io.vertx.core.Future;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -78,6 +79,11 @@ final class JsonExchange {
     /** Runs {@code task} if the client disconnects before the answer. One task. */
     void whenGone(Runnable task) {
         gone = task;
+    }
+
+    /** As {@link WebRequest#holdUntil}. */
+    void holdUntil(Future<?> work) {
+        request.holdUntil(work);
     }
 
     void answer(Answer<? extends OpResult> answer) {

@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.api.ApiException;
+import io.vertx.core.Future;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -47,6 +48,17 @@ interface Exchange {
 
     /** Nothing of its messages or body is held any more. */
     void releaseAll();
+
+    /** What is held now is no longer released by this exchange, but by the returned task. */
+    Runnable handOverHeld();
+
+    /** Counts what is held until {@code work} ends, which has the request even if the client has gone. */
+    default void holdUntil(Future<?> work) {
+        if (!work.isComplete()) {
+            Runnable release = handOverHeld();
+            work.onComplete(ended -> release.run());
+        }
+    }
 
     /** Whether the answer may begin before the request has ended. */
     default boolean duplex() {

@@ -110,6 +110,13 @@ final class Http1Exchange implements Exchange, RequestHead {
     }
 
     @Override
+    public Runnable handOverHeld() {
+        int bytes = held;
+        held = 0;
+        return () -> connection().messages().giveBack(bytes);
+    }
+
+    @Override
     public void releaseAll() {
         connection().messages().giveBack(held);
         held = 0;

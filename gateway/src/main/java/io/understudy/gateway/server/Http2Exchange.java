@@ -103,6 +103,13 @@ final class Http2Exchange implements Exchange, RequestHead {
     }
 
     @Override
+    public Runnable handOverHeld() {
+        int bytes = held;
+        held = 0;
+        return () -> connection().messages().giveBack(bytes);
+    }
+
+    @Override
     public void releaseAll() {
         release(held);
     }

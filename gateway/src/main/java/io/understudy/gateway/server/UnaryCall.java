@@ -96,6 +96,7 @@ final class UnaryCall<Q extends Message> implements RequestReader {
         if (reply.succeeded()) {
             send(reply.result());
         } else {
+            exchange.holdUntil(reply);
             reply.onComplete(this::send, this::fail);
         }
     }

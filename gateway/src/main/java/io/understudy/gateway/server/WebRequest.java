@@ -12,6 +12,7 @@ import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.caller.Session;
 import io.understudy.gateway.trace.Carrier;
+import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -164,6 +165,11 @@ public final class WebRequest implements RequestReader, Carrier {
                 answer(429, TEXT, e.text() + "\n");
             }
         }
+    }
+
+    /** Counts the body as held until {@code work} ends, which has the request even if the client has gone. */
+    public void holdUntil(Future<?> work) {
+        exchange.holdUntil(work);
     }
 
     private void handle() {

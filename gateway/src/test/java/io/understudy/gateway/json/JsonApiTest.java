@@ -75,6 +75,8 @@ final class JsonApiTest {
                         + "\"message\":\"context deadline exceeded\"}");
         assertThat(response.statusCode()).isEqualTo(504);
         assertThat(cancelled).succeedsWithin(30, TimeUnit.SECONDS);
+        // As long as the call has it.
+        assertThat(held()).isEqualTo(PUT.length());
     }
 
     /** Small parts take longest: a microsecond each. */
