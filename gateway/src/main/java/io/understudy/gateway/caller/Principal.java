@@ -14,6 +14,11 @@ public sealed interface Principal {
         /** The metadata key of the token. */
         public static final Metadata.Key<String> KEY = Metadata.Key.of("token", Metadata.ASCII_STRING_MARSHALLER);
 
+        /** Whether it is a JWT, with the name of the user and the revision of users and roles. */
+        public boolean isJwt() {
+            return value.chars().filter(each -> each == '.').count() == 2;
+        }
+
         /** Whether a header can carry {@code value}. gRPC drops others, and logs their bytes. */
         public static boolean sendable(String value) {
             return value.chars().allMatch(each -> each >= ' ' && each <= '~');

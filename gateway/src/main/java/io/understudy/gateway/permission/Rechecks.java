@@ -4,6 +4,8 @@ import io.grpc.Status;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.netty.util.concurrent.ScheduledFuture;
+import io.understudy.etcd.EtcdError;
+import io.understudy.etcd.EtcdErrors;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.Permission;
 import io.understudy.gateway.caller.Principal;
@@ -20,7 +22,9 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,6 +32,8 @@ import org.jspecify.annotations.Nullable;
  * check. Confined to one event loop.
  *
  * <p>Invariant P1b: a watch is cancelled when its user loses the permission to read its range.
+ *
+ * <p>A JWT shows no revocation, as any change of users or roles outdates it. Its watches end within a minute.
  */
 public final class Rechecks {
 
@@ -49,9 +55,16 @@ public final class Rechecks {
     /** How long a permission may be unconfirmed; then the watch is canceled. */
     private static final long MOST_DOUBT_NANOS = TimeUnit.SECONDS.toNanos(10);
 
+    /**
+     * Maximum time until watches with an outdated JWT end. One change of any user outdates all JWTs, and clients that
+     * resume log in again, at the leader.
+     */
+    private static final long SPREAD_NANOS = TimeUnit.MINUTES.toNanos(1);
+
     private final ContextInternal context;
     private final ReadPermissions permissions;
     private final Counter revocations;
+    private final LongSupplier spread;
     private final Map<PermissionRequest, Group> groups = new HashMap<>();
     private final Map<Principal, Watching> principals = new HashMap<>();
     /** All principals, round robin. */
@@ -79,6 +92,12 @@ public final class Rechecks {
      * @param revocations counts canceled watches
      */
     public Rechecks(ReadPermissions permissions, Counter revocations) {
+        this(permissions, revocations, () -> ThreadLocalRandom.current().nextLong(SPREAD_NANOS));
+    }
+
+    /** @param spread nanoseconds until the watches of one outdated JWT end */
+    Rechecks(ReadPermissions permissions, Counter revocations, LongSupplier spread) {
+        this.spread = spread;
         this.context = Objects.requireNonNull(ContextInternal.current(), "not on an event loop");
         this.permissions = permissions;
         this.revocations = revocations;
@@ -138,7 +157,7 @@ public final class Rechecks {
     private void check(Group group, long nowNanos) {
         Future<Void> answer = permissions.check(group.request.principal(), group.request.wanted());
         if (answer.succeeded()) {
-            settled(group, nowNanos);
+            granted(group, nowNanos);
             return;
         }
         group.checking = true;
@@ -147,7 +166,7 @@ public final class Rechecks {
         answer.onComplete(
                 permitted -> {
                     answered(group);
-                    settled(group, nowNanos);
+                    granted(group, nowNanos);
                 },
                 why -> {
                     answered(group);
@@ -175,6 +194,11 @@ public final class Rechecks {
         }
     }
 
+    private static void granted(Group group, long nowNanos) {
+        group.watching.endNanos = null;
+        settled(group, nowNanos);
+    }
+
     private static void settled(Group group, long nowNanos) {
         group.confirmedNanos = nowNanos;
         if (group.inDoubt) {
@@ -193,8 +217,30 @@ public final class Rechecks {
                     revoke(group, ApiException.timedOut());
                 }
             }
-            default -> revoke(group, refusal);
+            default -> {
+                long now = System.nanoTime();
+                if (isOutdated(group.watching.principal, refusal) && now - endOf(group.watching, now) < 0) {
+                    settled(group, now);
+                } else {
+                    revoke(group, refusal);
+                }
+            }
         }
+    }
+
+    /** Whether a token proves nothing any more. A simple token becomes invalid by a revocation, a JWT by its age. */
+    private static boolean isOutdated(Principal principal, ApiException refusal) {
+        EtcdError error = EtcdErrors.error(refusal.text());
+        return principal instanceof Principal.Token token
+                && token.isJwt()
+                && (error == EtcdError.OLD_AUTH_REVISION || error == EtcdError.INVALID_TOKEN);
+    }
+
+    private long endOf(Watching watching, long nowNanos) {
+        if (watching.endNanos == null) {
+            watching.endNanos = nowNanos + spread.getAsLong();
+        }
+        return watching.endNanos;
     }
 
     private void revoke(Group group, ApiException why) {
@@ -249,6 +295,8 @@ public final class Rechecks {
         private final Queue<Group> order = new ArrayDeque<>(2);
 
         private int underWay;
+        /** When its watches end, as its token is outdated. */
+        private @Nullable Long endNanos;
 
         Watching(Principal principal) {
             this.principal = principal;

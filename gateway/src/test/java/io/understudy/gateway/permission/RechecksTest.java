@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
+import io.grpc.Status;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.Permission;
@@ -36,6 +37,7 @@ final class RechecksTest {
     private static final Principal GUEST = new Principal.Token("guest.7");
     private static final Principal CROWD = new Principal.Token("crowd.7");
     private static final Principal MANY = new Principal.Token("many.7");
+    private static final Principal JWT = new Principal.Token("e30.e30.c2ln");
     private static final int MANY_WATCHES = 5_000;
     private static final Duration PATIENCE = Duration.ofSeconds(20);
 
@@ -44,9 +46,13 @@ final class RechecksTest {
     /** Checks without a response. */
     private final Queue<Promise<Void>> unanswered = new ConcurrentLinkedQueue<>();
 
+    private final ApiException outdated =
+            new ApiException(Status.Code.INVALID_ARGUMENT, "etcdserver: revision of auth store is old");
+
     private final AtomicInteger guestsChecks = new AtomicInteger();
     private final AtomicInteger manyChecks = new AtomicInteger();
     private volatile Future<Void> guests = Future.succeededFuture();
+    private long spreadNanos = TimeUnit.HOURS.toNanos(1);
     private Rechecks rechecks;
 
     @AfterEach
@@ -55,7 +61,7 @@ final class RechecksTest {
     }
 
     private Future<Void> check(Principal principal, Permission wanted) {
-        if (principal.equals(GUEST)) {
+        if (principal.equals(GUEST) || principal.equals(JWT)) {
             guestsChecks.incrementAndGet();
             return guests;
         }
@@ -125,10 +131,31 @@ final class RechecksTest {
         assertThat(many).noneMatch(each -> isInDoubt(each) || each.settled.get() > 0);
     }
 
+    /** It is of any change of users: their clients would all log in at once. */
+    @Test
+    void watchesOfAnOutdatedJwtContinueUntilTheyEndApart() throws Exception {
+        guests = Future.failedFuture(outdated);
+        Watcher watcher = begin(JWT, "key");
+        // Longer than the age that holds events back.
+        await().atMost(PATIENCE).until(() -> guestsChecks.get() >= 8);
+        assertThat(isInDoubt(watcher)).isFalse();
+        assertThat(watcher.revoked).isEmpty();
+        Watcher simple = begin(GUEST, "key");
+        await().until(() -> !simple.revoked.isEmpty());
+        guests = Future.failedFuture(ApiException.permissionDenied());
+        await().until(() -> !watcher.revoked.isEmpty());
+
+        spreadNanos = 0;
+        guests = Future.failedFuture(outdated);
+        Watcher next = begin(JWT, "key");
+        await().until(() -> next.revoked.contains(outdated));
+    }
+
     private Watcher begin(Principal principal, String key) throws Exception {
         return onLoop(() -> {
             if (rechecks == null) {
-                rechecks = new Rechecks(this::check, Rechecks.revocations(new SimpleMeterRegistry()));
+                rechecks =
+                        new Rechecks(this::check, Rechecks.revocations(new SimpleMeterRegistry()), () -> spreadNanos);
             }
             Watcher watcher = new Watcher();
             watcher.permit = rechecks.begin(
