@@ -110,9 +110,9 @@ final class CatchUp implements AutoCloseable {
         epoch = began;
         try (CommitHistory.Reading open = all.history().open(want.after() + 1, want.previous())) {
             reading = open;
-            CatchUps.@Nullable Want lowest = want;
+            @Nullable Long lowest = want.after();
             while (lowest != null && !all.isClosed() && began == all.epoch()) {
-                forget(lowest.after());
+                forget(lowest);
                 claimed = log.from();
                 boolean isThere = log.head() >= all.head().readableFrom();
                 if (isThere && all.isWantedBefore(log.from(), this)) {
@@ -164,9 +164,9 @@ final class CatchUp implements AutoCloseable {
 
     /** Waits until the watchers that need missing commits have ended. */
     private void awaitWithdrawn(long from, long compactRevision) throws InterruptedException {
-        CatchUps.Want lowest = all.lowest(from);
+        Long lowest = all.lowest(from);
         while (lowest != null
-                && lowest.after() + 1 < compactRevision
+                && lowest + 1 < compactRevision
                 && all.compacted(false).next() >= compactRevision
                 && !all.isWantedBefore(from, this)
                 && !all.isClosed()) {

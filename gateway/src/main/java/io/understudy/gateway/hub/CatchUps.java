@@ -1,8 +1,6 @@
 package io.understudy.gateway.hub;
 
 import io.understudy.gateway.replica.CommitLog;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -75,6 +73,26 @@ final class CatchUps implements AutoCloseable {
         return null;
     }
 
+    /** Returns the lowest revision above that one after which commits are there, or are known to be missing. */
+    long nextKnown(long revision, boolean previous) {
+        long next = revision + 1;
+        long nextRead = previous ? Math.max(next, oldestWithPrevious - 1) : next;
+        Compacted missing = compacted(previous);
+        long gone = Math.max(next, missing.from());
+        long lowest = missing.concerns(gone) ? gone : Long.MAX_VALUE;
+        if (log.from() != CommitLog.NONE) {
+            lowest = Math.min(lowest, Math.max(next, log.readableFrom()));
+        }
+        for (CatchUp reading : readings) {
+            CommitLog read = reading.log();
+            long first = Math.max(nextRead, read.from());
+            if (reading.epoch() == epoch && first < read.head()) {
+                lowest = Math.min(lowest, first);
+            }
+        }
+        return lowest;
+    }
+
     /** The range that a reading has just found missing. */
     Compacted compacted(boolean previous) {
         Compacted found = compacted;
@@ -83,7 +101,7 @@ final class CatchUps implements AutoCloseable {
 
     /** The wanted revisions of an event loop have changed. */
     synchronized void wantsChanged() {
-        if (!started && !closed && !wants().isEmpty()) {
+        if (!started && !closed && lowest(0) != null) {
             started = true;
             for (CatchUp reading : readings) {
                 reading.start();
@@ -119,17 +137,11 @@ final class CatchUps implements AutoCloseable {
     /** Waits for a request that no other reading covers; null once closed. */
     synchronized @Nullable Want next(CatchUp caller) throws InterruptedException {
         while (!closed) {
-            Want lowest = null;
-            for (Want want : wants()) {
-                if (!isCovered(want, caller) && (lowest == null || want.after() < lowest.after())) {
-                    lowest = want;
-                }
-            }
-            if (lowest != null) {
-                caller.claim(lowest.after());
-                boolean previous = lowest.after() + 1 >= oldestWithPrevious
-                        && wants().stream().anyMatch(Want::previous);
-                return new Want(lowest.after(), previous);
+            Long lowest = lowest(0);
+            if (lowest != null && !isCovered(lowest, caller)) {
+                caller.claim(lowest);
+                boolean previous = lowest + 1 >= oldestWithPrevious && lowest(0, true) != null;
+                return new Want(lowest, previous);
             }
             // Changes of claims are not signalled.
             wait(RECHECK_MILLIS);
@@ -137,12 +149,19 @@ final class CatchUps implements AutoCloseable {
         return null;
     }
 
-    /** Returns the lowest request from {@code from} on; null if there is none. */
-    @Nullable Want lowest(long from) {
-        Want lowest = null;
-        for (Want want : wants()) {
-            if (want.after() >= from && (lowest == null || want.after() < lowest.after())) {
-                lowest = want;
+    /** Returns the lowest revision from {@code from} on after which commits are wanted; null if there is none. */
+    @Nullable Long lowest(long from) {
+        Long plain = lowest(from, false);
+        Long previous = lowest(from, true);
+        return plain == null || (previous != null && previous < plain) ? previous : plain;
+    }
+
+    private @Nullable Long lowest(long from, boolean previous) {
+        Long lowest = null;
+        for (LoopHub loop : loops.get()) {
+            Long wanted = loop.wanted(from, previous);
+            if (wanted != null && (lowest == null || wanted < lowest)) {
+                lowest = wanted;
             }
         }
         return lowest;
@@ -150,12 +169,9 @@ final class CatchUps implements AutoCloseable {
 
     /** Whether a commit before that revision is wanted, and no reading covers it. */
     boolean isWantedBefore(long revision, CatchUp caller) {
-        for (Want want : wants()) {
-            if (want.after() < revision && !isCovered(want, caller)) {
-                return true;
-            }
-        }
-        return false;
+        // What covers the lowest covers all.
+        Long lowest = lowest(0);
+        return lowest != null && lowest < revision && !isCovered(lowest, caller);
     }
 
     /** Waits for the event loops to advance. */
@@ -220,23 +236,15 @@ final class CatchUps implements AutoCloseable {
         }
     }
 
-    private boolean isCovered(Want want, CatchUp caller) {
+    private boolean isCovered(long after, CatchUp caller) {
         for (CatchUp reading : readings) {
             if (reading != caller
                     && reading.epoch() == epoch
                     && reading.claimed() != CommitLog.NONE
-                    && reading.claimed() <= want.after()) {
+                    && reading.claimed() <= after) {
                 return true;
             }
         }
         return false;
-    }
-
-    private List<Want> wants() {
-        List<Want> all = new ArrayList<>();
-        for (LoopHub loop : loops.get()) {
-            all.addAll(loop.wants());
-        }
-        return all;
     }
 }

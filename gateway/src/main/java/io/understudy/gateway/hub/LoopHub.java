@@ -3,10 +3,10 @@ package io.understudy.gateway.hub;
 import io.understudy.gateway.replica.CommitLog;
 import io.understudy.gateway.replica.LoggedCommit;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
@@ -51,9 +51,12 @@ public final class LoopHub {
     /** Events delivered in this turn. */
     private long delivered;
 
-    /** Published after each turn. */
-    private volatile List<CatchUps.Want> wants = List.of();
+    /** The lowest revisions after which history is wanted, at the end of the last turn. */
+    private @Nullable Long wanted;
 
+    private @Nullable Long wantedWithPrevious;
+
+    /** Published after each turn. */
     private volatile Counts counts = new Counts(0, 0, 0, 0);
 
     /** A task that waits for a revision of the watchers with, or without, previous entries. */
@@ -129,9 +132,10 @@ public final class LoopHub {
         try {
             more = plain.stepLive();
             more |= withPrevious.stepLive();
-            more |= plain.stepBehind(hub.catchUps());
-            more |= withPrevious.stepBehind(hub.catchUps());
-            publish();
+            boolean stepped = plain.stepBehind(hub.catchUps());
+            stepped |= withPrevious.stepBehind(hub.catchUps());
+            more |= stepped;
+            publish(stepped);
         } finally {
             inTurn = false;
             hub.metrics().delivered(delivered);
@@ -190,7 +194,7 @@ public final class LoopHub {
                     try {
                         plain.restart(compactRevision);
                         withPrevious.restart(compactRevision);
-                        publish();
+                        publish(true);
                     } finally {
                         inTurn = false;
                         runAfterwards();
@@ -199,9 +203,9 @@ public final class LoopHub {
                 loop);
     }
 
-    /** The revisions of watchers that need commits which the log has dropped. Thread-safe. */
-    List<CatchUps.Want> wants() {
-        return wants;
+    /** As {@link WatcherGroup#wanted}, of watchers with or without previous entries. Thread-safe. */
+    @Nullable Long wanted(long from, boolean previous) {
+        return (previous ? withPrevious : plain).wanted(from);
     }
 
     /** Thread-safe. */
@@ -265,13 +269,13 @@ public final class LoopHub {
         hub.metrics().recordLatency(System.nanoTime() - first.loggedNanos());
     }
 
-    private void publish() {
+    private void publish(boolean stepped) {
         publishCounts();
-        List<CatchUps.Want> now = new ArrayList<>(0);
-        plain.addForgotten(now);
-        withPrevious.addForgotten(now);
-        if (!now.equals(wants)) {
-            wants = List.copyOf(now);
+        Long now = plain.wanted(0);
+        Long nowWithPrevious = withPrevious.wanted(0);
+        if (stepped || !Objects.equals(now, wanted) || !Objects.equals(nowWithPrevious, wantedWithPrevious)) {
+            wanted = now;
+            wantedWithPrevious = nowWithPrevious;
             hub.catchUps().wantsChanged();
         }
     }

@@ -9,6 +9,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentSkipListMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The watchers of one event loop with, or without, previous entries. Reading those must not delay the others.
@@ -21,7 +23,9 @@ final class WatcherGroup {
     private final LoopHub hub;
     private final boolean previous;
     private final CommitLog log;
-    private final TreeMap<Long, Cohort> behind = new TreeMap<>();
+    /** By revision. Thread-safe, since readings of history look for the lowest. */
+    private final ConcurrentSkipListMap<Long, Cohort> behind = new ConcurrentSkipListMap<>();
+
     private final TreeMap<Long, Set<Watcher>> coming = new TreeMap<>();
     private final Pass pass;
     private Cohort live;
@@ -147,10 +151,11 @@ final class WatcherGroup {
      */
     boolean stepBehind(CatchUps catchUps) {
         boolean stepped = false;
-        for (Map.Entry<Long, Cohort> next = behind.firstEntry();
-                next != null && !stepped;
-                next = behind.higherEntry(next.getKey())) {
+        Map.Entry<Long, Cohort> next = behind.firstEntry();
+        while (next != null && !stepped) {
             stepped = stepBehind(next.getValue(), catchUps);
+            // Thousands may wait for the same reading.
+            next = behind.ceilingEntry(catchUps.nextKnown(next.getKey(), previous));
         }
         Map.Entry<Long, Cohort> nearest = behind.lastEntry();
         if (nearest != null && stepped) {
@@ -176,9 +181,10 @@ final class WatcherGroup {
         long limit = Math.min(source.head(), higher == null ? live.revision() : Math.min(higher, live.revision()));
         long reached = limit <= revision ? revision : pass.run(cohort, source, limit, false);
         if (reached > revision) {
-            behind.remove(revision);
             cohort.advance(reached);
             settle(cohort);
+            // Last, since a reading drops what is before the lowest.
+            boolean unused = behind.remove(revision, cohort);
             return true;
         }
         return false;
@@ -195,13 +201,13 @@ final class WatcherGroup {
         }
     }
 
-    /** Adds the cohorts that need commits which the log has dropped. */
-    void addForgotten(List<CatchUps.Want> wants) {
-        for (Cohort cohort : behind.values()) {
-            if (!log.isReadable(cohort.revision())) {
-                wants.add(new CatchUps.Want(cohort.revision(), previous));
-            }
-        }
+    /**
+     * Returns the lowest revision from that one on after which a cohort needs commits that the log has dropped; null if
+     * there is none. Thread-safe.
+     */
+    @Nullable Long wanted(long from) {
+        Long lowest = behind.ceilingKey(from);
+        return lowest == null || log.isReadable(lowest) ? null : lowest;
     }
 
     private void place(Watcher watcher, long revision) {

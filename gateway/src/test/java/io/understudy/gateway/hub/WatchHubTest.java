@@ -20,10 +20,13 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /**
  * Cases that random schedules reach too rarely.
@@ -191,6 +194,46 @@ final class WatchHubTest {
 
         assertThat(recorders).hasSize(20_000).allSatisfy(each -> assertThat(each.events())
                 .hasSize(1));
+    }
+
+    /** A step for each of the others per watcher would take minutes. */
+    @Test
+    @Timeout(60)
+    void manyWatchersResumeAtRevisionsOfTheirOwn() {
+        int count = 100_000;
+        CommitLog log = new CommitLog();
+        log.begin(2L * count);
+        CountDownLatch closed = new CountDownLatch(1);
+        try (WatchHub many = new WatchHub(
+                HubSettings.DEFAULTS,
+                log,
+                new KeptVersions(() -> Long.MAX_VALUE, ended -> {}),
+                (from, previous) -> new SilentReading(closed),
+                source,
+                new SimpleMeterRegistry())) {
+            LoopHub watchers = many.on(tasks::add);
+            watchers.turn();
+            RecordingWatcher recorder = new RecordingWatcher();
+            for (int i = 0; i < count; i++) {
+                Watcher unused = watchers.add(new WatchSpec(KeyRange.all(), i + 1, false, false, false), recorder);
+                runTasks();
+            }
+            assertThat(watchers.counts().behind()).isEqualTo(count);
+        }
+    }
+
+    /** Has no commits yet. */
+    private record SilentReading(CountDownLatch closed) implements CommitHistory.Reading {
+        @Override
+        public CommitHistory.@Nullable Step next(Duration timeout) throws InterruptedException {
+            boolean unused = closed.await(timeout.toNanos(), TimeUnit.NANOSECONDS);
+            return null;
+        }
+
+        @Override
+        public void close() {
+            closed.countDown();
+        }
     }
 
     @Test
