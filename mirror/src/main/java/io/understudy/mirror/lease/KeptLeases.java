@@ -303,19 +303,22 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
     }
 
     /**
-     * Revokes a lease that the source no longer has, unless keys are attached to it. The register comes first: its
+     * Ends a lease that the source no longer has, unless mirrored keys are attached to it. The register comes first: its
      * write fails if another process has taken over, which may use the lease.
      *
-     * @return whether it was revoked
+     * @return whether it is no longer kept alive
      */
     synchronized boolean end(HeldLease lease) throws CallFailedException, InterruptedException {
         LeaseCalls.Facts facts = target.facts(lease.id(), true);
-        if (!facts.keys().isEmpty() || lease.goneAt() == null) {
+        if (hasMirroredKeys(facts) || lease.goneAt() == null) {
             return false;
         }
         register.remove(lease.id(), fence());
         registered.remove(lease.id());
-        target.revoke(lease.id());
+        // Other keys are of other mirrors, or of clients here, which may keep it alive.
+        if (facts.keys().isEmpty()) {
+            target.revoke(lease.id());
+        }
         held.remove(lease.id(), lease);
         return true;
     }
@@ -481,20 +484,22 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
     }
 
     /**
-     * Rejects a lease of another client. An unregistered lease belongs to this mirror as well if it has keys, all of
-     * them mirrored: a client granted it before the primary moved away.
+     * Rejects a lease of another client. An unregistered lease belongs to this mirror as well if a key of it is mirrored:
+     * a client granted it before the primary moved away.
      */
     private void requireOurs(long id) throws CallFailedException, InterruptedException {
         LeaseCalls.Facts facts = target.facts(id, true);
-        boolean ofMirroredKeys = !facts.keys().isEmpty()
-                && facts.keys().stream().allMatch(key -> mirrored.stream().anyMatch(range -> range.contains(key)));
-        if (facts.exists() && !ofMirroredKeys && !register.isOfSibling(id, source())) {
+        if (facts.exists() && !hasMirroredKeys(facts) && !register.isOfSibling(id, source())) {
             throw new SinkException.Refused(
                     "lease " + Long.toHexString(id) + " in the target was not granted by mirror "
                             + mirror
                             + ", but a source key has a lease with the same ID. Revoke it in the target if it is unused,"
                             + " or set leases to drop");
         }
+    }
+
+    private boolean hasMirroredKeys(LeaseCalls.Facts facts) {
+        return facts.keys().stream().anyMatch(key -> mirrored.stream().anyMatch(range -> range.contains(key)));
     }
 
     private List<Compare> fence() {
