@@ -224,14 +224,20 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
     /** Records that a key is attached to a lease that the target has. */
     void attach(ByteString key, long id) {
         synchronized (attached) {
-            HeldLease lease = held.get(id);
-            if (lease == null) {
-                requireNoneLost();
-                throw new SinkException.Unavailable("lease " + Long.toHexString(id) + " in the target ended", null);
-            }
+            HeldLease lease = present(id);
             lease.attach();
             detach(attached.put(key, lease));
         }
+    }
+
+    /** @throws SinkException the target lost it, or it has ended */
+    private HeldLease present(long id) {
+        HeldLease lease = held.get(id);
+        if (lease == null) {
+            requireNoneLost();
+            throw new SinkException.Unavailable("lease " + Long.toHexString(id) + " in the target ended", null);
+        }
+        return lease;
     }
 
     private void detach(@Nullable HeldLease before) {
@@ -285,15 +291,22 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
         return held.values();
     }
 
-    /** Records an expired lease. Synchronized, since a concurrent new grant would hide the loss. */
-    synchronized void lose(HeldLease lease) {
-        if (held.remove(lease.id(), lease)) {
+    /**
+     * Records an expired lease without waiting for a grant, which may take as long as the target takes no puts. The loss
+     * comes before the removal: whoever finds the lease absent finds the loss, too. A new grant would hide it.
+     */
+    void lose(HeldLease lease) {
+        held.computeIfPresent(lease.id(), (id, present) -> {
+            if (!present.equals(lease)) {
+                return present;
+            }
             lost = new SinkException.Unavailable(
-                    "lease " + Long.toHexString(lease.id())
+                    "lease " + Long.toHexString(id)
                             + " in the target expired despite keep-alives: the target was"
                             + " unreachable for longer than the TTL, or the lease was revoked. Its keys are restored",
                     null);
-        }
+            return null;
+        });
     }
 
     /** Reads from the source whether it still has the lease, and stores the answer. */
@@ -327,6 +340,7 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
     synchronized void forgetMissing() {
         for (long id : Set.copyOf(registered)) {
             if (!held.containsKey(id)) {
+                requireNoneLost();
                 repeated.until("write of the lease register", () -> {
                     register.remove(id, fence());
                     return true;
@@ -351,7 +365,6 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
     }
 
     private synchronized Set<Long> hold(Map<Long, LeaseCalls.Facts> granted) {
-        requireNoneLost();
         // One that is held but not registered was about to end.
         List<Long> missing = granted.keySet().stream()
                 .filter(id -> !held.containsKey(id) || !registered.contains(id))
@@ -359,7 +372,10 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
         for (int from = 0; from < missing.size(); from += grantedAtATime) {
             List<Long> some = missing.subList(from, Math.min(missing.size(), from + grantedAtATime));
             register(some.stream().filter(id -> !registered.contains(id)).toList());
-            together(some.stream().filter(id -> !held.containsKey(id)).toList(), id -> {
+            List<Long> absent =
+                    some.stream().filter(id -> !held.containsKey(id)).toList();
+            requireNoneLost();
+            together(absent, id -> {
                 LeaseCalls.Facts atSource = Objects.requireNonNull(granted.get(id));
                 grant(id, atSource.exists() ? atSource.grantedSeconds() : ENDED_SECONDS);
             });
@@ -414,7 +430,7 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
 
     /** @return false if the lease has another TTL, and keys in the target */
     private boolean isAsGranted(long id, LeaseCalls.Facts granted) {
-        HeldLease lease = Objects.requireNonNull(held.get(id));
+        HeldLease lease = present(id);
         // The source has it again, or had it when it put the key.
         lease.checked(null);
         long seconds = lease.seconds();
