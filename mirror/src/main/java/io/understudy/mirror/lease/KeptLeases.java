@@ -393,12 +393,17 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
                     return true;
                 }));
         if (!ids.isEmpty()) {
-            repeated.until("write of the lease register", () -> {
-                register.add(ids, source(), fence());
-                return true;
-            });
+            add(ids);
             registered.addAll(ids);
         }
+    }
+
+    /** Writes the register, which fails once another process has taken over. */
+    private void add(List<Long> ids) {
+        repeated.until("write of the lease register", () -> {
+            register.add(ids, source(), fence());
+            return true;
+        });
     }
 
     /** Works for all at the same time, since each takes several calls; for one alone on the calling thread. */
@@ -440,26 +445,35 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
             return true;
         }
         String name = Long.toHexString(id);
-        boolean hasKeys = repeated.until(
-                "lookup of lease " + name + " in the target",
-                () -> !target.facts(id, true).keys().isEmpty());
+        boolean isRevoked = repeated.until("revocation of lease " + name + " in the target", () -> {
+            // A process that has taken over may use it.
+            register.add(List.of(id), source(), fence());
+            LeaseCalls.Facts found = target.facts(id, true);
+            if (!found.exists()) {
+                // It had keys, perhaps. Not recorded if an earlier attempt revoked it.
+                lose(lease);
+                requireNoneLost();
+            }
+            if (!found.keys().isEmpty()) {
+                return false;
+            }
+            held.remove(id);
+            target.revoke(id);
+            return true;
+        });
         LOG.atInfo()
                 .addKeyValue("mirror", mirror)
                 .addKeyValue("lease", name)
                 .addKeyValue("ttl_s", granted.grantedSeconds())
                 .addKeyValue("target_ttl_s", seconds)
-                .addKeyValue("keys", hasKeys)
+                .addKeyValue("revoked", isRevoked)
                 .log("lease has another TTL in the target");
-        if (hasKeys) {
-            return false;
+        if (isRevoked) {
+            // Again: a new grant would hide from such a process that its keys are gone.
+            add(List.of(id));
+            grant(id, granted.grantedSeconds());
         }
-        held.remove(id);
-        repeated.until("revocation of lease " + name + " in the target", () -> {
-            target.revoke(id);
-            return true;
-        });
-        grant(id, granted.grantedSeconds());
-        return true;
+        return isRevoked;
     }
 
     private void grant(long id, long seconds) {

@@ -101,6 +101,34 @@ final class LeaseRegisterIT {
         }
     }
 
+    /** The successor may have attached keys meanwhile, and has to see that the lease is gone. */
+    @Test
+    void aLeaseWithAnotherTtlIsNotGrantedAgainAfterATakeOver() throws Exception {
+        try (EtcdCluster cluster = EtcdCluster.connect(Mirrors.settings(TARGET.cluster()), new SimpleMeterRegistry());
+                TestClient target = TestClient.of(TARGET.cluster().leader())) {
+            ClusterCalls calls = new ClusterCalls(cluster, Duty.WRITE, Duration.ofSeconds(2));
+            LeaseCalls leases = new LeaseCalls(calls);
+            long id = target.lease(60);
+            target.put(ReservedKeys.epoch("dr").toStringUtf8(), "6");
+            Compare earlier = epochOf(target);
+            new LeaseRegister("dr", calls).add(List.of(id), SOURCE, List.of(earlier));
+            target.put(ReservedKeys.epoch("dr").toStringUtf8(), "7");
+            try (KeptLeases kept = kept(cluster, calls)) {
+                kept.of(SOURCE);
+                var unused = kept.begin();
+                kept.held().forEach(lease -> lease.keptAlive(System.nanoTime(), 30));
+                kept.in(() -> earlier);
+                assertThatThrownBy(() -> kept.hold(List.of(id))).isInstanceOf(SinkException.Fenced.class);
+                assertThat(leases.facts(id, false).exists()).isTrue();
+                kept.in(List.of(epochOf(target), earlier).iterator()::next);
+                assertThatThrownBy(() -> kept.hold(List.of(id)))
+                        .as("taken over after the revocation")
+                        .isInstanceOf(SinkException.Fenced.class);
+                assertThat(leases.facts(id, false).exists()).isFalse();
+            }
+        }
+    }
+
     /** Else a later writer finds a lease without the keys that ended with it, and takes them for whole. */
     @Test
     void aLossIsRecordedWhileLeasesAreGranted_andEndsThat() throws Exception {
