@@ -18,6 +18,7 @@ import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.lease.LeaseMode;
+import io.understudy.mirror.pipeline.MirrorState;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.settings.MirrorSettings;
 import io.understudy.vocabulary.KeyRange;
@@ -405,6 +406,27 @@ final class LeaseMirrorIT {
         }
     }
 
+    /** As after a switchover: a client granted it there, and the target is the primary of other keys still. */
+    @Test
+    void aLeaseWithOtherKeysOfTheTargetIsKeptAliveForAsLongAsAtTheSource() {
+        long lease = owner.grant(TTL);
+        owner.put("/a/1", "1", lease);
+        owner.put("/b/1", "1", lease);
+        inTarget.grant(lease, TTL);
+        inTarget.keep(lease);
+        List.of("/a/1", "/b/1", "/other").forEach(key -> inTarget.put(key, "1", lease));
+        try (MirrorProcess mirror = Mirrors.start(mirror("a", "/a/"), mirror("b", "/b/"))) {
+            await().atMost(PATIENCE)
+                    .until(() -> mirror.reports().stream().allMatch(report -> report.state() == MirrorState.SYNCED));
+            inTarget.abandon(lease);
+            awaitExpiry();
+            assertThat(inTarget.facts(lease).getKeysCount()).isEqualTo(3);
+            owner.revoke(lease);
+            await().atMost(PATIENCE).until(() -> target.contents().isEmpty());
+            assertThat(mirror.failure()).isNotDone();
+        }
+    }
+
     @Test
     void aQueueForALockKeepsItsOrder() {
         List<Long> waiting = List.of(owner.grant(TTL), owner.grant(30), owner.grant(TTL));
@@ -478,6 +500,7 @@ final class LeaseMirrorIT {
                 MirrorSettings.Source.Etcd.of(Mirrors.settings(CLUSTERS.source())),
                 MirrorScope.prefix(prefix),
                 MirrorSettings.Target.Etcd.of(
-                        Mirrors.settings(CLUSTERS.target()), EtcdSinkOptions.DEFAULTS.with(LeaseMode.TTL)));
+                        Mirrors.settings(CLUSTERS.target()),
+                        EtcdSinkOptions.DEFAULTS.with(LeaseMode.TTL).with(ForeignKeys.DELETE)));
     }
 }

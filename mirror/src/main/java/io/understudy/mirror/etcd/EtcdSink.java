@@ -120,6 +120,7 @@ public final class EtcdSink implements Sink {
     public @Nullable FeedStart open() {
         SinkException.@Nullable Fenced lost = null;
         for (int attempt = 0; attempt < TAKE_OVER_ATTEMPTS; attempt++) {
+            // Before the primary record: a move of the primary changes the epoch.
             Checkpoint found = writer.read();
             requireOurs(found);
             if (found == null) {

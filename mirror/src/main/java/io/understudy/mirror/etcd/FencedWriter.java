@@ -82,18 +82,18 @@ final class FencedWriter {
      * Raises the epoch, which fails all later transactions of the previous writer. It compares the epoch key alone,
      * which commits do not change, so a busy writer cannot prevent it.
      *
-     * @return false if another writer raised it meanwhile
+     * @return false if another writer, or a move of the primary, changed it since {@link #read}
      */
     boolean raiseEpoch(Checkpoint next) {
-        var unused = epoch.read();
         ByteString value = ByteString.copyFromUtf8(next.epoch() + " " + next.writer());
         boolean raised = epoch.write(List.of(), value, List.of()) instanceof FencedKey.Outcome.Done;
         epochRevision = raised ? epoch.modRevision() : 0;
         return raised;
     }
 
-    /** Reads the checkpoint linearizably. Later writes compare with the result. */
+    /** Reads the checkpoint and the epoch linearizably. Later writes compare with the result. */
     @Nullable Checkpoint read() {
+        var unused = epoch.read();
         KeyValue found = key.read();
         createRevision = found == null ? 0 : found.getCreateRevision();
         current = found == null ? null : decoded(found);

@@ -224,14 +224,20 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
     /** Records that a key is attached to a lease that the target has. */
     void attach(ByteString key, long id) {
         synchronized (attached) {
-            HeldLease lease = held.get(id);
-            if (lease == null) {
-                requireNoneLost();
-                throw new SinkException.Unavailable("lease " + Long.toHexString(id) + " in the target ended", null);
-            }
+            HeldLease lease = present(id);
             lease.attach();
             detach(attached.put(key, lease));
         }
+    }
+
+    /** @throws SinkException the target lost it, or it has ended */
+    private HeldLease present(long id) {
+        HeldLease lease = held.get(id);
+        if (lease == null) {
+            requireNoneLost();
+            throw new SinkException.Unavailable("lease " + Long.toHexString(id) + " in the target ended", null);
+        }
+        return lease;
     }
 
     private void detach(@Nullable HeldLease before) {
@@ -285,15 +291,22 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
         return held.values();
     }
 
-    /** Records an expired lease. Synchronized, since a concurrent new grant would hide the loss. */
-    synchronized void lose(HeldLease lease) {
-        if (held.remove(lease.id(), lease)) {
+    /**
+     * Records an expired lease without waiting for a grant, which may take as long as the target takes no puts. The loss
+     * comes before the removal: whoever finds the lease absent finds the loss, too. A new grant would hide it.
+     */
+    void lose(HeldLease lease) {
+        held.computeIfPresent(lease.id(), (id, present) -> {
+            if (!present.equals(lease)) {
+                return present;
+            }
             lost = new SinkException.Unavailable(
-                    "lease " + Long.toHexString(lease.id())
+                    "lease " + Long.toHexString(id)
                             + " in the target expired despite keep-alives: the target was"
                             + " unreachable for longer than the TTL, or the lease was revoked. Its keys are restored",
                     null);
-        }
+            return null;
+        });
     }
 
     /** Reads from the source whether it still has the lease, and stores the answer. */
@@ -303,19 +316,22 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
     }
 
     /**
-     * Revokes a lease that the source no longer has, unless keys are attached to it. The register comes first: its
+     * Ends a lease that the source no longer has, unless mirrored keys are attached to it. The register comes first: its
      * write fails if another process has taken over, which may use the lease.
      *
-     * @return whether it was revoked
+     * @return whether it is no longer kept alive
      */
     synchronized boolean end(HeldLease lease) throws CallFailedException, InterruptedException {
         LeaseCalls.Facts facts = target.facts(lease.id(), true);
-        if (!facts.keys().isEmpty() || lease.goneAt() == null) {
+        if (hasMirroredKeys(facts) || lease.goneAt() == null) {
             return false;
         }
         register.remove(lease.id(), fence());
         registered.remove(lease.id());
-        target.revoke(lease.id());
+        // Other keys are of other mirrors, or of clients here, which may keep it alive.
+        if (facts.keys().isEmpty()) {
+            target.revoke(lease.id());
+        }
         held.remove(lease.id(), lease);
         return true;
     }
@@ -324,6 +340,7 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
     synchronized void forgetMissing() {
         for (long id : Set.copyOf(registered)) {
             if (!held.containsKey(id)) {
+                requireNoneLost();
                 repeated.until("write of the lease register", () -> {
                     register.remove(id, fence());
                     return true;
@@ -348,7 +365,6 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
     }
 
     private synchronized Set<Long> hold(Map<Long, LeaseCalls.Facts> granted) {
-        requireNoneLost();
         // One that is held but not registered was about to end.
         List<Long> missing = granted.keySet().stream()
                 .filter(id -> !held.containsKey(id) || !registered.contains(id))
@@ -356,7 +372,10 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
         for (int from = 0; from < missing.size(); from += grantedAtATime) {
             List<Long> some = missing.subList(from, Math.min(missing.size(), from + grantedAtATime));
             register(some.stream().filter(id -> !registered.contains(id)).toList());
-            together(some.stream().filter(id -> !held.containsKey(id)).toList(), id -> {
+            List<Long> absent =
+                    some.stream().filter(id -> !held.containsKey(id)).toList();
+            requireNoneLost();
+            together(absent, id -> {
                 LeaseCalls.Facts atSource = Objects.requireNonNull(granted.get(id));
                 grant(id, atSource.exists() ? atSource.grantedSeconds() : ENDED_SECONDS);
             });
@@ -374,12 +393,17 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
                     return true;
                 }));
         if (!ids.isEmpty()) {
-            repeated.until("write of the lease register", () -> {
-                register.add(ids, source(), fence());
-                return true;
-            });
+            add(ids);
             registered.addAll(ids);
         }
+    }
+
+    /** Writes the register, which fails once another process has taken over. */
+    private void add(List<Long> ids) {
+        repeated.until("write of the lease register", () -> {
+            register.add(ids, source(), fence());
+            return true;
+        });
     }
 
     /** Works for all at the same time, since each takes several calls; for one alone on the calling thread. */
@@ -411,7 +435,7 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
 
     /** @return false if the lease has another TTL, and keys in the target */
     private boolean isAsGranted(long id, LeaseCalls.Facts granted) {
-        HeldLease lease = Objects.requireNonNull(held.get(id));
+        HeldLease lease = present(id);
         // The source has it again, or had it when it put the key.
         lease.checked(null);
         long seconds = lease.seconds();
@@ -421,26 +445,35 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
             return true;
         }
         String name = Long.toHexString(id);
-        boolean hasKeys = repeated.until(
-                "lookup of lease " + name + " in the target",
-                () -> !target.facts(id, true).keys().isEmpty());
+        boolean isRevoked = repeated.until("revocation of lease " + name + " in the target", () -> {
+            // A process that has taken over may use it.
+            register.add(List.of(id), source(), fence());
+            LeaseCalls.Facts found = target.facts(id, true);
+            if (!found.exists()) {
+                // It had keys, perhaps. Not recorded if an earlier attempt revoked it.
+                lose(lease);
+                requireNoneLost();
+            }
+            if (!found.keys().isEmpty()) {
+                return false;
+            }
+            held.remove(id);
+            target.revoke(id);
+            return true;
+        });
         LOG.atInfo()
                 .addKeyValue("mirror", mirror)
                 .addKeyValue("lease", name)
                 .addKeyValue("ttl_s", granted.grantedSeconds())
                 .addKeyValue("target_ttl_s", seconds)
-                .addKeyValue("keys", hasKeys)
+                .addKeyValue("revoked", isRevoked)
                 .log("lease has another TTL in the target");
-        if (hasKeys) {
-            return false;
+        if (isRevoked) {
+            // Again: a new grant would hide from such a process that its keys are gone.
+            add(List.of(id));
+            grant(id, granted.grantedSeconds());
         }
-        held.remove(id);
-        repeated.until("revocation of lease " + name + " in the target", () -> {
-            target.revoke(id);
-            return true;
-        });
-        grant(id, granted.grantedSeconds());
-        return true;
+        return isRevoked;
     }
 
     private void grant(long id, long seconds) {
@@ -481,20 +514,22 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
     }
 
     /**
-     * Rejects a lease of another client. An unregistered lease belongs to this mirror as well if it has keys, all of
-     * them mirrored: a client granted it before the primary moved away.
+     * Rejects a lease of another client. An unregistered lease belongs to this mirror as well if a key of it is mirrored:
+     * a client granted it before the primary moved away.
      */
     private void requireOurs(long id) throws CallFailedException, InterruptedException {
         LeaseCalls.Facts facts = target.facts(id, true);
-        boolean ofMirroredKeys = !facts.keys().isEmpty()
-                && facts.keys().stream().allMatch(key -> mirrored.stream().anyMatch(range -> range.contains(key)));
-        if (facts.exists() && !ofMirroredKeys && !register.isOfSibling(id, source())) {
+        if (facts.exists() && !hasMirroredKeys(facts) && !register.isOfSibling(id, source())) {
             throw new SinkException.Refused(
                     "lease " + Long.toHexString(id) + " in the target was not granted by mirror "
                             + mirror
                             + ", but a source key has a lease with the same ID. Revoke it in the target if it is unused,"
                             + " or set leases to drop");
         }
+    }
+
+    private boolean hasMirroredKeys(LeaseCalls.Facts facts) {
+        return facts.keys().stream().anyMatch(key -> mirrored.stream().anyMatch(range -> range.contains(key)));
     }
 
     private List<Compare> fence() {

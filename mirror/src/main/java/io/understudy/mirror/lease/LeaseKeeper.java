@@ -291,7 +291,7 @@ public final class LeaseKeeper implements AutoCloseable {
                 LOG.atDebug()
                         .addKeyValue("mirror", mirror)
                         .addKeyValue("lease", Long.toHexString(lease.id()))
-                        .log("lease revoked");
+                        .log("lease ended");
             }
         }
     }

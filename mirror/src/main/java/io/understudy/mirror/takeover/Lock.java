@@ -10,15 +10,15 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
-import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Lets one command at a time move a primary role. It is a key with a lease that is kept alive. When the TTL has passed
- * since the last successful request was sent, by this process's clock, another command may be at work: from then on,
- * every request of this one is refused before it is sent. Thread-safe.
+ * since the last successful request was sent, by either clock of this process, another command may be at work: from then
+ * on, every request of this one is refused before it is sent. Thread-safe.
  */
 final class Lock {
 
@@ -38,6 +38,24 @@ final class Lock {
         }
     }
 
+    /**
+     * A time by two clocks, in nanoseconds.
+     *
+     * @param steady is never set, but may stop while the machine is suspended
+     * @param wall the time of day
+     */
+    record ClockTime(long steady, long wall) {
+
+        static ClockTime now() {
+            return new ClockTime(System.nanoTime(), TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis()));
+        }
+
+        /** Returns the elapsed time, by the clock with the larger value. */
+        long since(ClockTime earlier) {
+            return Math.max(steady - earlier.steady, wall - earlier.wall);
+        }
+    }
+
     /** Work on another thread. */
     @FunctionalInterface
     interface Beats {
@@ -50,27 +68,28 @@ final class Lock {
     }
 
     private final String process;
-    private final LongSupplier nanoTime;
+    private final Supplier<ClockTime> clock;
     private final BiFunction<Runnable, Duration, Beats> repeated;
 
     private @Nullable Records held;
     /** 0 for none. */
     private long lease;
-    /** When another command may be at work, by the clock. */
-    private long until;
+    /** When the last successful request was sent. */
+    private ClockTime sent;
 
     private String step = "";
     private Beats beats = () -> {};
 
     /** @param process host and process ID */
     Lock(String process) {
-        this(process, System::nanoTime, Lock::onOwnThread);
+        this(process, ClockTime::now, Lock::onOwnThread);
     }
 
     /** @param repeated begins to repeat what it is given, with a pause before each time */
-    Lock(String process, LongSupplier nanoTime, BiFunction<Runnable, Duration, Beats> repeated) {
+    Lock(String process, Supplier<ClockTime> clock, BiFunction<Runnable, Duration, Beats> repeated) {
         this.process = process;
-        this.nanoTime = nanoTime;
+        this.clock = clock;
+        this.sent = clock.get();
         this.repeated = repeated;
     }
 
@@ -125,7 +144,7 @@ final class Lock {
 
     private void hold(Records at) {
         requireFree(at);
-        long sent = nanoTime.getAsLong();
+        ClockTime sending = clock.get();
         long granted = at.cluster().grantLease(TTL);
         TxnRequest put = TxnRequest.newBuilder()
                 .addCompare(Records.isAt(key(at), 0))
@@ -140,7 +159,7 @@ final class Lock {
             requireFree(at);
             throw new TakeOverException("another command has moved mirror " + at.mirror() + " just now");
         }
-        held(at, granted, sent);
+        held(at, granted, sending);
     }
 
     /** @throws TakeOverException another command holds the lock there */
@@ -151,10 +170,10 @@ final class Lock {
         });
     }
 
-    private synchronized void held(@Nullable Records at, long granted, long sent) {
+    private synchronized void held(@Nullable Records at, long granted, ClockTime sending) {
         held = at;
         lease = granted;
-        until = sent + TTL.toNanos();
+        sent = sending;
     }
 
     private void keepAlive() {
@@ -164,13 +183,13 @@ final class Lock {
             at = held;
             kept = lease;
         }
-        long sent = nanoTime.getAsLong();
+        ClockTime sending = clock.get();
         try {
             if (at != null
                     && kept != 0
                     && at.cluster().with(BEAT).keepAlive(List.of(kept)).contains(kept)) {
                 synchronized (this) {
-                    until = lease == kept ? sent + TTL.toNanos() : until;
+                    sent = lease == kept ? sending : sent;
                 }
             }
         } catch (TakeOverException e) {
@@ -207,7 +226,7 @@ final class Lock {
     }
 
     private long left() {
-        return until - nanoTime.getAsLong();
+        return TTL.toNanos() - clock.get().since(sent);
     }
 
     /** Whether only the time of an undo is left. Requests without a response should be given up then. */
@@ -239,9 +258,9 @@ final class Lock {
             lease = 0;
         }
         try {
-            long sent = nanoTime.getAsLong();
+            ClockTime sending = clock.get();
             if (at.cluster().keepAlive(List.of(lost)).contains(lost)) {
-                held(at, lost, sent);
+                held(at, lost, sending);
                 return false;
             }
             hold(at);
@@ -261,7 +280,7 @@ final class Lock {
         synchronized (this) {
             at = held;
             kept = lease;
-            held(null, 0, 0);
+            held(null, 0, sent);
         }
         if (at == null) {
             return;

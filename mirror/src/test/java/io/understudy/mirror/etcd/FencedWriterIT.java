@@ -10,7 +10,9 @@ import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointState;
 import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.Silent;
+import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.ClusterId;
 import java.time.Instant;
@@ -83,6 +85,23 @@ final class FencedWriterIT {
                 .isEqualTo(CheckpointState.TORN);
         next.write(List.of(), last.takenOverBy("next"));
         assertThat(next.current().epoch()).isEqualTo(2);
+    }
+
+    /** A sink reads the primary after the checkpoint: what moves it later was not seen. */
+    @Test
+    void theEpochIsNotRaisedAfterAMoveOfThePrimary() {
+        FencedWriter before = writer("moved");
+        assertThat(before.read()).isNull();
+        before.beginEpoch(
+                Checkpoint.first(new ClusterId(0xfeed), MirrorScope.prefix("/moved/"), "before", Instant.EPOCH));
+
+        FencedWriter next = writer("moved");
+        Checkpoint seen = next.read();
+        try (TestClient command = TestClient.of(TARGET.cluster().leader())) {
+            command.put(ReservedKeys.epoch("moved").toStringUtf8(), "switchover");
+        }
+        assertThat(next.raiseEpoch(seen.takenOverBy("next"))).isFalse();
+        assertThat(next.raiseEpoch(next.read().takenOverBy("next"))).isTrue();
     }
 
     /** A snapshot's lanes meet the raised epoch before the checkpoint of the next writer is there. */

@@ -1,5 +1,6 @@
 package io.understudy.mirror.lease;
 
+import static io.understudy.mirror.fixture.Mirrors.PATIENCE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -26,7 +27,9 @@ import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -94,6 +97,64 @@ final class LeaseRegisterIT {
                 assertThat(kept.end(lease)).isTrue();
                 assertThat(leases.facts(id, false).exists()).isFalse();
                 assertThat(kept.held()).doesNotContain(lease);
+            }
+        }
+    }
+
+    /** The successor may have attached keys meanwhile, and has to see that the lease is gone. */
+    @Test
+    void aLeaseWithAnotherTtlIsNotGrantedAgainAfterATakeOver() throws Exception {
+        try (EtcdCluster cluster = EtcdCluster.connect(Mirrors.settings(TARGET.cluster()), new SimpleMeterRegistry());
+                TestClient target = TestClient.of(TARGET.cluster().leader())) {
+            ClusterCalls calls = new ClusterCalls(cluster, Duty.WRITE, Duration.ofSeconds(2));
+            LeaseCalls leases = new LeaseCalls(calls);
+            long id = target.lease(60);
+            target.put(ReservedKeys.epoch("dr").toStringUtf8(), "6");
+            Compare earlier = epochOf(target);
+            new LeaseRegister("dr", calls).add(List.of(id), SOURCE, List.of(earlier));
+            target.put(ReservedKeys.epoch("dr").toStringUtf8(), "7");
+            try (KeptLeases kept = kept(cluster, calls)) {
+                kept.of(SOURCE);
+                var unused = kept.begin();
+                kept.held().forEach(lease -> lease.keptAlive(System.nanoTime(), 30));
+                kept.in(() -> earlier);
+                assertThatThrownBy(() -> kept.hold(List.of(id))).isInstanceOf(SinkException.Fenced.class);
+                assertThat(leases.facts(id, false).exists()).isTrue();
+                kept.in(List.of(epochOf(target), earlier).iterator()::next);
+                assertThatThrownBy(() -> kept.hold(List.of(id)))
+                        .as("taken over after the revocation")
+                        .isInstanceOf(SinkException.Fenced.class);
+                assertThat(leases.facts(id, false).exists()).isFalse();
+            }
+        }
+    }
+
+    /** Else a later writer finds a lease without the keys that ended with it, and takes them for whole. */
+    @Test
+    void aLossIsRecordedWhileLeasesAreGranted_andEndsThat() throws Exception {
+        try (EtcdCluster cluster = EtcdCluster.connect(Mirrors.settings(TARGET.cluster()), new SimpleMeterRegistry());
+                TestClient target = TestClient.of(TARGET.cluster().leader())) {
+            ClusterCalls calls = new ClusterCalls(cluster, Duty.WRITE, Duration.ofSeconds(2));
+            LeaseRegister register = new LeaseRegister("dr", calls);
+            long ended = target.lease(60);
+            target.put(ReservedKeys.epoch("dr").toStringUtf8(), "8");
+            Compare ours = epochOf(target);
+            register.add(List.of(ended), SOURCE, List.of(ours));
+            try (KeptLeases kept = kept(cluster, calls)) {
+                kept.of(SOURCE);
+                var unused = kept.begin();
+                HeldLease lease = kept.held().iterator().next();
+                kept.in(() -> {
+                    CompletableFuture.runAsync(() -> kept.lose(lease))
+                            .orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS)
+                            .join();
+                    return ours;
+                });
+                assertThatThrownBy(() -> kept.hold(List.of(ended, 9L)))
+                        .isInstanceOf(SinkException.Unavailable.class)
+                        .hasMessageContaining("expired despite");
+                assertThatThrownBy(kept::forgetMissing).isInstanceOf(SinkException.Unavailable.class);
+                assertThat(register.ids()).contains(ended);
             }
         }
     }

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * More expired keys than are read at a time are restored.
+ * Expired keys are restored, also more than are read at a time.
  *
  * <p>Tests invariant M11.
  */
@@ -117,6 +117,19 @@ final class LeaseRestoreIT {
                 .isInstanceOf(SinkException.Unavailable.class)
                 .hasMessageContaining("compacted revision");
         assertThat(target.contents()).isNotEmpty().hasSizeLessThan(KEYS);
+    }
+
+    /** A new grant would hide that its keys are gone. */
+    @Test
+    void aLeaseThatEndedInTheTargetIsNotGrantedAgainWithAnotherTtl() {
+        long id = owner.grant(60);
+        assertThat(kept.hold(List.of(id))).isEmpty();
+        owner.revoke(id);
+        owner.grant(id, 30);
+        target.revoke(id);
+        assertThatThrownBy(() -> kept.hold(List.of(id)))
+                .isInstanceOf(SinkException.Unavailable.class)
+                .hasMessageContaining("expired despite");
     }
 
     private void write(List<RequestOp> operations) {

@@ -29,6 +29,8 @@ final class LockTest {
     private final Records records = new Records(cluster, "dr");
     /** Far from zero, as the clock of a process may be. */
     private long now = Long.MAX_VALUE - 1;
+    /** The time of day, which may be set. */
+    private long wall;
     /** How long each request takes. */
     private long sending;
 
@@ -37,7 +39,7 @@ final class LockTest {
     private final Lock lock = lock("host a, pid 1");
 
     private Lock lock(String process) {
-        return new Lock(process, () -> now, (work, pause) -> {
+        return new Lock(process, () -> new Lock.ClockTime(now, wall), (work, pause) -> {
             keepAlive = work;
             isRepeated = true;
             return () -> isRepeated = false;
@@ -61,6 +63,17 @@ final class LockTest {
         assertThatThrownBy(lock::require)
                 .isInstanceOf(Lock.Expired.class)
                 .hasMessageContainingAll("lock at target has expired", "10 s");
+    }
+
+    @Test
+    void itExpiresWhileTheMachineIsSuspended_andNoClockThatIsSetBackProlongsIt() {
+        wall = Lock.TTL.toNanos();
+        assertThatThrownBy(lock::require).isInstanceOf(Lock.Expired.class);
+        assertThat(lock.again()).isFalse();
+        assertThatCode(lock::require).doesNotThrowAnyException();
+        wall = 0;
+        pass(Lock.TTL);
+        assertThatThrownBy(lock::require).isInstanceOf(Lock.Expired.class);
     }
 
     @Test

@@ -1945,7 +1945,7 @@ final class SwitchoverFaultsTest {
         }
 
         Lock lock(String process) {
-            return new Lock(process, () -> now, (keepAlive, pause) -> () -> {});
+            return new Lock(process, () -> new Lock.ClockTime(now, 0), (keepAlive, pause) -> () -> {});
         }
 
         private Direction direction(FakeCluster from, FakeCluster to, String process) {
