@@ -496,7 +496,7 @@ public final class Switchover {
                     && (!isTurned || former.move().endMarker() > 0)
                     && direction.closingFrom().isClosed(closed);
             lost = isPlanned
-                    ? (isTurned ? Lost.NOTHING : missed(primary, closed))
+                    ? (isTurned ? Lost.NOTHING : missed(primary, closed == null ? Way.NONE : closed.way()))
                     : isWhole
                             ? null
                             : Lost.unknown(
@@ -518,11 +518,11 @@ public final class Switchover {
      * Finds keys that the new primary did not have at the move: they expired at the former one after the end marker, or
      * clients changed them at the new one after the last comparison.
      */
-    private Lost missed(Found primary, Closed closed) {
-        keepAliveFrom(closed.way(), direction.from());
+    private Lost missed(Found primary, Way way) {
+        keepAliveFrom(way, direction.from());
         List<ByteString> missed = new ArrayList<>();
         try {
-            if ((isResumed || haveExpired) && closed.way() != Way.CORRUPT_ALARM) {
+            if ((isResumed || haveExpired) && way != Way.CORRUPT_ALARM) {
                 direction
                         .comparer()
                         .missingSince(direction.from(), primary.move().endMarker(), true)
