@@ -293,7 +293,7 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
 
     /**
      * Records an expired lease without waiting for a grant, which may take as long as the target takes no puts. The loss
-     * comes before the removal: whoever finds the lease absent finds the loss, too. A new grant would hide it.
+     * comes before the removal, so that no thread finds the lease absent without it: a new grant would hide it.
      */
     void lose(HeldLease lease) {
         held.computeIfPresent(lease.id(), (id, present) -> {
