@@ -37,7 +37,9 @@ final class Samples {
         samples.wave("reads.from.voter", 6, 4);
         samples.wave("latency.p50_ms", 0.4, 0.1);
         samples.wave("latency.p99_ms", 3.1, 1.2);
-        samples.wave("staleness_ms", 42, 25);
+        samples.wave("staleness_ms", 104, 6);
+        samples.wave("staleness_ms.min", 2, 1);
+        samples.wave("staleness_ms.max", 212, 18);
         samples.add("watchers", i -> 300 + Math.floor(i / 60.0) * 2 + (i > 500 ? 12 : 0));
         samples.wave("watch.events", 1450, 420);
         samples.wave("apply", 46, 16);

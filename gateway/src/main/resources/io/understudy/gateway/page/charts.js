@@ -9,7 +9,8 @@ const CHARTS = [
   { id: 'source', title: 'Reads by origin', unit: 'per s', series: ['replica', 'learner', 'gateway', 'voter']
     .map((name) => [`reads.from.${name}`, name]) },
   { id: 'latency', title: 'Read latency', unit: 'ms', series: [['latency.p50_ms', 'p50'], ['latency.p99_ms', 'p99']] },
-  { id: 'staleness', title: 'Staleness', unit: 'ms', series: [['staleness_ms', 'this gateway']] },
+  { id: 'staleness', title: 'Staleness', unit: 'ms', band: true,
+    series: [['staleness_ms', 'mean'], ['staleness_ms.min', 'min'], ['staleness_ms.max', 'max']] },
   { id: 'lag', title: 'Mirror lag', unit: 'ms', pattern: /^mirror\.(.*)\.lag_ms$/, of: 'No mirrors yet' },
   { id: 'apply', title: 'Commits applied', unit: 'per s', series: [['apply', 'this gateway']] },
   { id: 'watchers', title: 'Watchers', unit: 'watchers', series: [['watchers', 'this gateway']] },
@@ -87,6 +88,9 @@ class Chart {
       const end = (this.samples.times.at(-1) ?? Date.now()) / 1000;
       return [end - MINUTES_SHOWN * 60, end];
     };
+    // A band fills the space between the second and the third series, the extremes of the first.
+    const { band = false } = this.definition;
+    const ink = (i) => `series-${band ? 0 : i % 6}`;
     const options = {
       width: this.canvas.parentElement.clientWidth || 300,
       height: HEIGHT,
@@ -99,22 +103,23 @@ class Chart {
         { ...axis, size: 46, space: 32, values: (plot, splits) => splits.map((each) => tick.format(each)) },
       ],
       series: [{}, ...series.map(([, label], i) => ({
-        label, stroke: colour(`--series-${i % 6}`), width: 1.6, dash: DASHES[i % DASHES.length],
-        points: { show: false, size: 4, fill: colour(`--series-${i % 6}`), filter: (plot) => alone(plot.data[i + 1]) },
+        label, stroke: colour(`--${ink(i)}`), width: band && i > 0 ? 0.8 : 1.6, dash: DASHES[i % DASHES.length],
+        points: { show: false, size: 4, fill: colour(`--${ink(i)}`), filter: (plot) => alone(plot.data[i + 1]) },
         fill: series.length === 1 ? colour('--series-fill') : undefined,
       }))],
+      bands: band ? [{ series: [3, 2], fill: colour('--series-band') }] : [],
       hooks: { setCursor: [(plot) => this.#hover(plot.cursor.idx)] },
     };
     this.#plot = new uPlot(options, this.#data(), this.canvas);
     this.#plot.root.querySelectorAll('canvas').forEach((canvas) => canvas.setAttribute('aria-hidden', 'true'));
     this.#values = [];
-    this.legend.replaceChildren(...series.map(([, label], i) => this.#entry(label, i)));
+    this.legend.replaceChildren(...series.map(([, label], i) => this.#entry(label, i, ink(i))));
     this.#tell();
   }
 
-  #entry(label, i) {
+  #entry(label, i, ink) {
     const swatch = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
-    swatch.setAttribute('class', `swatch series-${i % 6}`);
+    swatch.setAttribute('class', `swatch ${ink}`);
     swatch.setAttribute('viewBox', '0 0 22 4');
     swatch.setAttribute('aria-hidden', 'true');
     const line = document.createElementNS('http://www.w3.org/2000/svg', 'path');
