@@ -147,7 +147,7 @@ final class DashboardIT {
         eventually().until(() -> browser.text("[data-chart=lag] .legend").contains("dr"));
         assertThat(browser.find("[data-chart=staleness] .plot").getAttribute("aria-label"))
                 .containsPattern(
-                        "Staleness, chart of the last 15 minutes. Now: mean [0-9.,]+ ms, min [0-9.,]+ ms, max [0-9.,]+ ms");
+                        "Staleness, chart: The last 15 minutes. At the end: mean [0-9.,]+ ms, min [0-9.,]+ ms, max [0-9.,]+ ms");
     }
 
     @Test

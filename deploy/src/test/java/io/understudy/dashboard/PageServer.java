@@ -47,6 +47,7 @@ final class PageServer implements AutoCloseable {
     private final int port;
     private volatile ObjectNode overview = healthy();
     private volatile @Nullable ObjectNode history;
+    private volatile @Nullable Function<Received, ObjectNode> older;
     private volatile Function<Received, Commits> commits = request -> new Commits(1, "", true);
     private volatile int refusal;
     private volatile boolean quiet;
@@ -109,6 +110,11 @@ final class PageServer implements AutoCloseable {
         history = samples;
     }
 
+    /** Answers requests for older samples; with 404 if null. */
+    void older(@Nullable Function<Received, ObjectNode> samples) {
+        older = samples;
+    }
+
     /** Rejects requests for the overview with this status from now on; 0 to accept them. */
     void refuse(int status) {
         refusal = status;
@@ -169,6 +175,7 @@ final class PageServer implements AutoCloseable {
         try (exchange) {
             String target = exchange.getRequestURI().toString();
             Optional<Asset> asset = page.at(target);
+            Function<Received, ObjectNode> older = this.older;
             if (asset.isPresent()) {
                 exchange.getResponseHeaders()
                         .set("Content-Security-Policy", "default-src 'self'; base-uri 'none'; form-action 'none'");
@@ -176,6 +183,9 @@ final class PageServer implements AutoCloseable {
             } else if (target.equals("/v1/overview/events")) {
                 received(exchange);
                 events(exchange);
+            } else if (target.startsWith("/v1/overview/samples?") && older != null) {
+                Received request = received(exchange);
+                send(exchange, 200, "application/json", JSON.writeValueAsBytes(older.apply(request)));
             } else if (target.startsWith("/v1/watch?")) {
                 commits(exchange);
             } else if (answers.containsKey(target)) {

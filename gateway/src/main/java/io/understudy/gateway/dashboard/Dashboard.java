@@ -19,7 +19,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Samples all metrics once a second and keeps the last quarter of an hour. Other processes are polled twice as often,
+ * Samples all metrics once a second and keeps the last 24 hours. Other processes are polled twice as often,
  * so that their part of a sample is hardly older. Has its own thread. Thread-safe.
  */
 public final class Dashboard implements AutoCloseable {
@@ -95,13 +95,22 @@ public final class Dashboard implements AutoCloseable {
         return CompletableFuture.supplyAsync(
                 () -> {
                     Moment now = latest;
-                    return event(
-                            "history",
-                            now == null ? 0 : now.timeMillis(),
-                            samples.after(afterMillis)
-                                    .put("gateway", subject.report().name()));
+                    return event("history", now == null ? 0 : now.timeMillis(), named(samples.after(afterMillis)));
                 },
                 clock);
+    }
+
+    /**
+     * The samples since a time (milliseconds since 1970) as JSON, with the gateway's name. A point merges 15 samples if
+     * they go back for more than 15 minutes, and 60 for more than 6 hours.
+     */
+    public CompletableFuture<Buffer> samples(long fromMillis) {
+        return CompletableFuture.supplyAsync(
+                () -> named(samples.since(fromMillis)).toBuffer(), clock);
+    }
+
+    private JsonObject named(JsonObject history) {
+        return history.put("gateway", subject.report().name());
     }
 
     private void poll() {

@@ -61,6 +61,7 @@ public final class Page {
             "state.js",
             "stream.js",
             "theme.js",
+            "timerange.js",
             "tokens.css",
             "topology.css",
             "topology.js");

@@ -30,13 +30,14 @@ final class RestApi {
     private static final String WATCH = "/v1/watch";
     private static final String OVERVIEW = "/v1/overview";
     private static final String OVERVIEWS = "/v1/overview/events";
+    private static final String SAMPLES = "/v1/overview/samples";
     private static final String PAGE = "/dashboard";
     private static final String NO_ROUTE = "none";
 
     /** The routes in the terms of the OpenAPI document. */
-    static final Set<String> ROUTES = Set.of(OPENAPI, STATUS, KEYS, KEY, WATCH, OVERVIEW, OVERVIEWS);
+    static final Set<String> ROUTES = Set.of(OPENAPI, STATUS, KEYS, KEY, WATCH, OVERVIEW, OVERVIEWS, SAMPLES);
 
-    private static final Set<String> FIXED = Set.of(OPENAPI, STATUS, KEYS, WATCH, OVERVIEW, OVERVIEWS);
+    private static final Set<String> FIXED = Set.of(OPENAPI, STATUS, KEYS, WATCH, OVERVIEW, OVERVIEWS, SAMPLES);
     private static final Set<String> STREAMS = Set.of(WATCH, OVERVIEWS);
 
     private final Identification identification;
@@ -119,6 +120,7 @@ final class RestApi {
                             .open(exchange, exchange.caller(principal, session, Freshness.ANY), query));
                 }
                 case OVERVIEW -> operators.overview(exchange, session);
+                case SAMPLES -> operators.samples(exchange, session);
                 case OVERVIEWS -> operators.overviews(exchange, session, streams.overviews());
                 default -> keys.one(exchange, session, Percent.decode(path.substring(KEYS.length() + 1), false));
             }

@@ -21,8 +21,7 @@ final class DashboardTest {
         try (Dashboard dashboard = dashboard(staleness)) {
             dashboard.start();
             await().untilAsserted(() -> {
-                String event = dashboard.history(0).join().toString();
-                JsonObject series = new JsonObject(event.substring(event.indexOf('{'))).getJsonObject("series");
+                JsonObject series = dashboard.samples(0).join().toJsonObject().getJsonObject("series");
                 assertThat(series.getJsonArray("staleness_ms.min")).contains(10.0);
                 assertThat(series.getJsonArray("staleness_ms.max")).contains(200.0);
                 assertThat(series.getJsonArray("staleness_ms").stream().map(Double.class::cast))
