@@ -45,10 +45,7 @@ final class ScreenshotsIT {
                     if (width == WIDE) {
                         browser.picture(folder.resolve("dashboard" + (theme.equals("light") ? "" : "-dark") + ".png"));
                     }
-                    browser.find(".query button").click();
-                    eventually().until(() -> browser.has(".key"));
-                    browser.find(".key").click();
-                    eventually().until(() -> browser.has("pre.value"));
+                    MadeUpKeys.open(browser);
                     whole(browser, folder.resolve("whole-" + theme + "-" + width + ".png"), width);
                 }
             }
