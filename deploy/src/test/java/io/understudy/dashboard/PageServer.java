@@ -50,6 +50,7 @@ final class PageServer implements AutoCloseable {
     private volatile @Nullable Function<Received, ObjectNode> older;
     private volatile Function<Received, Commits> commits = request -> new Commits(1, "", true);
     private volatile int refusal;
+    private volatile String detail = "";
     private volatile boolean quiet;
 
     private PageServer(int port) throws IOException {
@@ -117,7 +118,12 @@ final class PageServer implements AutoCloseable {
 
     /** Rejects requests for the overview with this status from now on; 0 to accept them. */
     void refuse(int status) {
+        refuse(status, "as the test wants");
+    }
+
+    void refuse(int status, String why) {
         refusal = status;
+        detail = why;
     }
 
     /** Whether streams stay open without events. */
@@ -192,7 +198,7 @@ final class PageServer implements AutoCloseable {
                 awaitRelease(target);
                 send(exchange, 200, "application/json", utf8(Objects.requireNonNull(answers.get(target))));
             } else {
-                problem(exchange, 404);
+                problem(exchange, 404, "as the test wants");
             }
         }
     }
@@ -235,7 +241,7 @@ final class PageServer implements AutoCloseable {
 
     private void events(HttpExchange exchange) throws IOException {
         if (refusal != 0) {
-            problem(exchange, refusal);
+            problem(exchange, refusal, detail);
             return;
         }
         exchange.getResponseHeaders().set("Content-Type", "text/event-stream");
@@ -262,12 +268,12 @@ final class PageServer implements AutoCloseable {
         out.flush();
     }
 
-    private static void problem(HttpExchange exchange, int status) throws IOException {
+    private static void problem(HttpExchange exchange, int status, String detail) throws IOException {
         send(
                 exchange,
                 status,
                 "application/problem+json",
-                utf8("{\"status\":" + status + ",\"detail\":\"as the test wants\"}"));
+                utf8("{\"status\":" + status + ",\"detail\":\"" + detail + "\"}"));
     }
 
     private static void send(HttpExchange exchange, int status, String type, byte[] body) throws IOException {
