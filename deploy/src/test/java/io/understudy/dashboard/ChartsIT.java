@@ -48,7 +48,7 @@ final class ChartsIT {
         browser.press(Keys.ARROW_RIGHT);
         eventually().until(() -> title().equals("The last hour"));
         eventually().until(() -> browser.text("[data-chart=apply] .legend").contains("2"));
-        assertThat(browser.text(".range")).contains("Each point: mean of 15.0 s");
+        assertThat(browser.text(".range")).contains("Each point: mean of 15 s");
         assertThat(browser.find("[data-chart=apply] .plot").getAttribute("aria-label"))
                 .contains("The last hour", "this gateway 2 per s");
         assertThat(from(server.received(SAMPLES).get(0))).isCloseTo(now - 60 * MINUTE, SOME_SECONDS);

@@ -6,7 +6,7 @@ import { percent, shown, typed } from './keybytes.js';
 import { KeyTree } from './keytree.js';
 import { KeyValue, refused } from './keyvalue.js';
 import { KeyWatch } from './keywatch.js';
-import { session } from './session.js';
+import { Refusal, session } from './session.js';
 
 export class KeyBrowser {
   #host;
@@ -27,7 +27,10 @@ export class KeyBrowser {
     this.#tree = new KeyTree({
       changed: () => this.#show(),
       failed: (why) => {
-        this.#clear();
+        // A list that is still permitted outlives a lost connection.
+        if (why instanceof Refusal) {
+          this.#clear();
+        }
         this.#problem = why;
         this.#show();
       },
@@ -71,6 +74,7 @@ export class KeyBrowser {
   }
 
   async #act(row) {
+    this.#problem = null;
     if (row.more) {
       const at = this.#rows.indexOf(row);
       await this.#tree.more(row.more);

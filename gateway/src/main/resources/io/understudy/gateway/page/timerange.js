@@ -1,6 +1,6 @@
 // Which time the charts show, and the samples of it: those of the stream, or older ones of the gateway.
 import { html, nothing } from './html.js';
-import { duration, time } from './format.js';
+import { time } from './format.js';
 import { ask } from './session.js';
 import { Samples, WINDOW_MS } from './samples.js';
 
@@ -154,7 +154,8 @@ export class TimeRange {
         ${this.#zoomed === null ? nothing
           : html`<button type="button" class="reset" @click=${() => this.reset()}>Reset</button>`}</div>
       ${this.#problem !== null ? html`<p class="reason">Older samples: ${this.#problem.message}</p>`
-        : this.samples.stepMs > 1000 ? html`<p class="below">Each point: mean of ${duration(this.samples.stepMs)}; maximum for latency
+        : this.samples.stepMs > 1000 ? html`<p class="below">Each point: mean of ${this.samples.stepMs < MINUTE
+          ? `${this.samples.stepMs / 1000} s` : `${this.samples.stepMs / MINUTE} min`}; maximum for latency
           and lag</p>` : nothing}`;
   }
 }
