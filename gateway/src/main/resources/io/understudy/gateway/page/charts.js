@@ -97,7 +97,7 @@ class Chart {
       padding: [8, 10, 0, 0],
       legend: { show: false },
       cursor: {
-        // All show the same time, so that none but this one needs to hear of a selection.
+        // All charts share one range: a selection is handled here, not published.
         sync: { key: 'understudy', filters: { pub: (type) => type === 'mousemove' || type === 'mouseleave' } },
         y: false, drag: { x: true, y: false, setScale: false, dist: 5 }, points: { size: 6 },
         bind: { dblclick: () => () => this.shown.reset() },

@@ -1,8 +1,8 @@
-// What the page does as a command of etcdctl, to copy.
+// Reads and watches of the page as etcdctl commands, to copy.
 import { html } from './html.js';
 import { textOf } from './keybytes.js';
 
-/** Controls, formats such as the direction of writing, and separators of lines: not to be pasted into a shell. */
+/** Controls, formats such as the direction of writing, and separators of lines: unsafe to paste into a shell. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
 /** Bytes as one word of a POSIX shell; those that are no plain text in the quotes of bash, zsh and ksh. */
@@ -24,7 +24,7 @@ export function copyButton(command) {
     <button type="button" class="copy" @click=${(event) => copy(event.currentTarget, command)}>Copy</button></div>`;
 }
 
-/** Browsers offer their clipboard to pages by HTTPS and of this host only; from others a selection can be copied. */
+/** Without HTTPS, browsers offer the clipboard to pages of localhost only; a selection can be copied from all. */
 async function copy(button, command) {
   try {
     await navigator.clipboard.writeText(command);

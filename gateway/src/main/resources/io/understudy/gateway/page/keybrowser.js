@@ -14,7 +14,7 @@ export class KeyBrowser {
   #problem = null;
   #filter = '';
   #rows = [];
-  /** The id of the row that the keyboard is at. */
+  /** The id of the focused row. */
   #focus = null;
   #tree;
   #value;
@@ -79,7 +79,7 @@ export class KeyBrowser {
       const at = this.#rows.indexOf(row);
       await this.#tree.more(row.more);
       this.#render();
-      // The row that was pressed has moved, or is gone.
+      // The row 'More' has moved or is gone.
       this.#focusOn(at);
     } else if (row.entry.keys === null) {
       this.#focus = idOf(row);
@@ -163,7 +163,7 @@ function idOf({ more, entry }) {
   return more ? `more ${percent(more.prefix)}` : entry.id;
 }
 
-/** Without what the row above it says already. */
+/** Returns the key without the prefix of its level. */
 function name({ entry, level, depth }) {
   const rest = depth === 1 ? entry.bytes : entry.bytes.subarray(level.prefix.length);
   return shown(rest.length === 0 ? entry.bytes : rest);

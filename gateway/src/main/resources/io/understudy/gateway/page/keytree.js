@@ -4,9 +4,9 @@ import { ask } from './session.js';
 import { openStream, threeHeartbeats } from './stream.js';
 
 const PAGE = 50;
-/** Of one level, as the gateway allows. */
+/** Maximum size of a level, as in the gateway. */
 const MOST_ENTRIES = 1_000;
-/** For levels that are loaded while changes arrive. */
+/** Maximum number of changes kept for levels in flight. */
 const MOST_RECENT = 1_000;
 const SLASH = 0x2f;
 
@@ -31,7 +31,7 @@ class Level {
     this.prefix = prefix;
   }
 
-  /** How many keys the entries are. */
+  /** Number of keys that the entries represent. */
   get listed() {
     return this.entries.reduce((sum, { keys }) => sum + (keys ?? 1), 0);
   }
@@ -46,7 +46,7 @@ class Level {
     });
   }
 
-  /** Counts a key that was created (1) or deleted (-1) since the level was loaded. */
+  /** Applies the creation (1) or deletion (-1) of a key. */
   take(key, change) {
     const complete = this.listed === this.count;
     this.count += change;
@@ -72,7 +72,7 @@ export class KeyTree {
   #levels = new Map();
   #stream = null;
   #asked = 0;
-  /** Keys created and deleted of late, for levels that were loaded meanwhile. */
+  /** Recent creations and deletions, applied to levels whose response was in flight. */
   #recent = [];
   #dropped = 0;
   #follows = true;
@@ -96,7 +96,7 @@ export class KeyTree {
     this.live = false;
   }
 
-  /** Shows what is below a prefix instead of what was shown. */
+  /** Replaces the tree by the keys below a prefix. */
   async list(prefix) {
     const root = await this.#loaded(new Level(prefix), ++this.#asked);
     if (root !== null) {
@@ -110,7 +110,7 @@ export class KeyTree {
     }
   }
 
-  /** Whether what is shown is to follow changes: a busy cluster has many. */
+  /** Starts or stops to follow changes, which a busy cluster has many of. */
   follow(now) {
     this.#follows = now;
     if (!now) {
@@ -134,14 +134,14 @@ export class KeyTree {
     this.#on.changed();
   }
 
-  /** Reads a level anew, with another page: the first one may have changed. */
+  /** Reads a level with one more page; also the first pages may have changed. */
   async more(level) {
     level.limit = Math.min(level.limit + PAGE, MOST_ENTRIES);
     await this.#loaded(level, this.#asked);
     this.#on.changed();
   }
 
-  /** Null if it failed, or if something else has been listed since. */
+  /** Loads a level; null if that failed, or another list was requested since. */
   async #loaded(level, asked) {
     try {
       await level.load();
@@ -201,7 +201,7 @@ export class KeyTree {
     });
   }
 
-  /** What is shown, from top to bottom: {entry, level, depth, open}, or {more: level, depth} for another page. */
+  /** Returns the visible rows: {entry, level, depth, open}, or {more: level, depth} for another page. */
   rows(filter) {
     const rows = [];
     const walk = (level, depth) => {
@@ -227,7 +227,7 @@ export class KeyTree {
   }
 }
 
-/** Into a level that was read before. */
+/** Applies a change to a level that was read before it. */
 function take(level, change) {
   const key = bytesOf(change.key, change.key_encoding);
   if (change.mod_revision > level.revision && level.prefix.every((byte, i) => key[i] === byte)) {

@@ -45,7 +45,7 @@ export class KeyValue {
     this.#show();
   }
 
-  /** A change of any key; of the chosen one, the value is shown. */
+  /** Applies a change of a key; ignored unless it is the chosen one. */
   take(change) {
     const chosen = this.#chosen;
     if (chosen === null || percent(bytesOf(change.key, change.key_encoding)) !== chosen.id) {
@@ -147,7 +147,7 @@ export class KeyValue {
   }
 }
 
-/** Keeps the form in which a value is shown, if it has that. */
+/** Sets the entry; keeps the selected form if the value has it. */
 function fill(chosen, entry) {
   if (entry.mod_revision <= chosen.entry?.mod_revision) {
     return;

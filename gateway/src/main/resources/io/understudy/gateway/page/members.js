@@ -19,7 +19,7 @@ export function seated(all) {
     || nameOf(one).localeCompare(nameOf(other), 'en', { numeric: true }));
 }
 
-/** During a rolling upgrade there are several; empty while unknown. */
+/** Returns the versions of the members, several during a rolling upgrade; empty while unknown. */
 export function versionsOf(core) {
   return [...new Set((core?.members ?? []).map(({ version }) => version).filter(Boolean))].sort().join(', ');
 }

@@ -1,4 +1,4 @@
-// Which time the charts show, and the samples of it: those of the stream, or older ones of the gateway.
+// The time range of the charts and its samples: from the stream, or older ones loaded from the gateway.
 import { html, nothing } from './html.js';
 import { time } from './format.js';
 import { ask } from './session.js';
@@ -9,14 +9,14 @@ const RANGES = [[15 * MINUTE, '15 min', 'The last 15 minutes'], [60 * MINUTE, '1
   [360 * MINUTE, '6 h', 'The last 6 hours'], [1440 * MINUTE, '24 h', 'The last 24 hours']];
 const LONGEST = 1440 * MINUTE;
 const SHORTEST = 10_000;
-/** No point of older samples is shorter. */
+/** The shortest step of older samples. */
 const RELOAD_MS = 15_000;
 
 export class TimeRange {
   #live;
   #changed;
   #length = WINDOW_MS;
-  /** Of a window that stands still, as [from, to]; null to follow the time. */
+  /** A fixed window as [from, to]; null to follow the current time. */
   #zoomed = null;
   #older = new Samples(LONGEST + MINUTE);
   #loadedFrom = Infinity;
@@ -24,7 +24,7 @@ export class TimeRange {
   #loading = 0;
   #problem = null;
 
-  /** changed() is called when another time is shown, or other samples of it. */
+  /** Calls changed() after each change of the range or of its samples. */
   constructor(live, changed) {
     this.#live = live;
     this.#changed = changed;
@@ -57,13 +57,13 @@ export class TimeRange {
     this.reset();
   }
 
-  /** Follows the time again. */
+  /** Follows the current time. */
   reset() {
     this.#zoomed = null;
     this.#show();
   }
 
-  /** Shows that part, as far as the gateway keeps samples. */
+  /** Shows a fixed window, limited to the time for which the gateway keeps samples. */
   zoom(from, to) {
     const now = this.#now();
     const length = Math.min(Math.max(to - from, SHORTEST), LONGEST);
@@ -74,7 +74,7 @@ export class TimeRange {
 
   #zoomIn() {
     const [from, to] = this.window();
-    // What follows the time goes on to end with what is new.
+    // From a range that follows the time, the newest half.
     this.zoom(this.#zoomed === null ? (from + to) / 2 : from + (to - from) / 4, this.#zoomed === null ? to : to - (to - from) / 4);
   }
 
@@ -92,7 +92,7 @@ export class TimeRange {
     this.zoom(from + share * (to - from), to + share * (to - from));
   }
 
-  /** The charted gateway or the user is another one. */
+  /** Discards loaded samples: they belong to another gateway or user. */
   forget() {
     this.#older.clear();
     this.#loadedFrom = Infinity;
