@@ -23,13 +23,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Tag("browser")
 final class AccessibilityIT {
 
-    private static final String KEYS = """
-            {"revision":7,"count":2,"kvs":[
-            {"key":"a","key_encoding":"text","value":"{\\"x\\":1}","value_encoding":"text","create_revision":1,"mod_revision":7,"version":2},
-            {"key":"b","key_encoding":"text","value":"","value_encoding":"text","create_revision":2,"mod_revision":2,"version":1}]}""";
-    private static final String KEY = """
-            {"key":"a","key_encoding":"text","value":"{\\"x\\":1}","value_encoding":"text","create_revision":1,"mod_revision":7,"version":2}""";
-
     private static Browser browser;
     private static PageServer server;
 
@@ -38,8 +31,7 @@ final class AccessibilityIT {
         browser = Browser.open();
         server = PageServer.start();
         server.history(Samples.until(System.currentTimeMillis()));
-        server.answer("/v1/kv?prefix=&limit=50&consistency=serializable", KEYS);
-        server.answer("/v1/kv/a?consistency=serializable", KEY);
+        MadeUpKeys.at(server);
     }
 
     @AfterAll
@@ -68,10 +60,7 @@ final class AccessibilityIT {
         browser.show(server.url());
         browser.theme(theme);
         eventually().until(() -> browser.has(state.equals("login") ? "form[data-login]" : "[data-node=core]"));
-        browser.find(".query button").click();
-        eventually().until(() -> browser.has(".key"));
-        browser.find(".key").click();
-        eventually().until(() -> browser.has("pre.value"));
+        MadeUpKeys.open(browser);
         assertThat(browser.find("html").getAttribute("data-theme")).isEqualTo(theme);
         assertThat(new AxeBuilder()
                         .analyze(browser.driver()).getViolations().stream()

@@ -146,7 +146,8 @@ final class DashboardIT {
         // The mirror is read separately.
         eventually().until(() -> browser.text("[data-chart=lag] .legend").contains("dr"));
         assertThat(browser.find("[data-chart=staleness] .plot").getAttribute("aria-label"))
-                .containsPattern("Staleness, chart of the last 15 minutes. Now: this gateway [0-9.,]+ ms");
+                .containsPattern(
+                        "Staleness, chart: The last 15 minutes. At the end: mean [0-9.,]+ ms, min [0-9.,]+ ms, max [0-9.,]+ ms");
     }
 
     @Test

@@ -9,6 +9,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.understudy.mirror.pipeline.MirrorState;
 import java.time.Duration;
+import java.util.List;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
@@ -18,6 +19,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Each state that matters has a face. The test provides the data of the page.
@@ -101,6 +103,50 @@ final class FacesIT {
         assertThat(browser.find("[data-face=quorum]").getRect().getHeight()).isGreaterThan(80);
         assertThat(browser.text("[data-node=core]")).contains("lost");
         browser.assertNoComplaints();
+    }
+
+    @Test
+    void twoOfThreeVotersAreAWarningThatNamesWhatIsLeft() {
+        show();
+        server.show(overview -> {
+            ObjectNode core = (ObjectNode) overview.get("core");
+            core.put("healthy_voters", 2).put("tolerance", 0);
+            ((ObjectNode) core.at("/members/1")).put("health", "unreachable");
+        });
+        eventually().until(() -> browser.has(".face.warn[data-face='member 91bc3c398fb3c146']"));
+        assertThat(browser.text("#banners"))
+                .isEqualTo("core-2 is unreachable. 2 of 3 voting members are healthy."
+                        + " The quorum is held and tolerates no further failure.");
+        assertThat(browser.text("[data-figure=quorum] .mark.warn")).isEqualTo("Quorum held, tolerates no failure");
+        assertThat(browser.text(".node.warn[data-node=core] .standing"))
+                .isEqualTo("quorum held, 2 of 3 voters healthy");
+        assertThat(browser.text("#alert")).isEmpty();
+        browser.assertNoComplaints();
+    }
+
+    @Test
+    void theVersionsOfTheGatewayAndOfItsSourceAreShown() {
+        show();
+        assertThat(browser.text("#footer")).contains("Understudy gateway 3.5.0+understudy", "source etcd 3.5.30");
+        assertThat(browser.text("[data-node=core]")).contains("etcd 3.5.30");
+        server.show(overview -> ((ObjectNode) overview.at("/core/members/1")).put("version", "3.6.12"));
+        eventually().until(() -> browser.text("#footer").contains("source etcd 3.5.30, 3.6.12"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1920, 1400, 1280, 360})
+    void nothingIsCutOffOrCovered(int width) {
+        browser.size(width, 1000);
+        show();
+        assertThat(browser.driver().executeScript("""
+                        const parts = '.node .name, .node .below, .node .fact, .seat .name, .seat .below, .figure .below, .when, h2';
+                        return [...document.querySelectorAll(parts)]
+                          .filter((element) => element.clientWidth > 0 && element.scrollWidth > element.clientWidth + 1)
+                          .map((element) => element.textContent.trim());""")).isEqualTo(List.of());
+        assertThat(browser.driver().executeScript("""
+                        const overlap = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1;
+                        const boxes = [...document.querySelectorAll('.node, .tree.wide .feed')].map((each) => each.getBoundingClientRect());
+                        return boxes.filter((one, i) => boxes.some((other, j) => j > i && overlap(one, other))).length;""")).isEqualTo(0L);
     }
 
     @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -24,7 +25,7 @@ import org.openqa.selenium.Keys;
 @Tag("browser")
 final class KeyAnswersIT {
 
-    private static final String LISTING = "/v1/kv?prefix=&limit=50&consistency=serializable";
+    private static final String LISTING = "/v1/tree?prefix=&limit=50&consistency=serializable";
 
     private final Browser browser;
     private final PageServer server;
@@ -46,7 +47,7 @@ final class KeyAnswersIT {
                 const json = Response.prototype.json;
                 Response.prototype.json = async function () {
                   const told = await json.call(this);
-                  if (this.url.includes('/v1/kv?')) {
+                  if (this.url.includes('/v1/tree?')) {
                     setTimeout(() => { window.read = true; });
                   }
                   return told;
@@ -67,7 +68,7 @@ final class KeyAnswersIT {
 
     @Test
     void aKeyThatAPathCannotHaveIsGoneIfOnlyOthersBeginLikeIt() {
-        server.answer(LISTING, page(entry(".", "own")));
+        server.answer(LISTING, level("."));
         server.answer("/v1/kv?prefix=.&limit=1&consistency=serializable", page(entry(".profile", "another's")));
         choose();
         eventually().until(() -> browser.has(".refused[data-status='404']"));
@@ -77,7 +78,7 @@ final class KeyAnswersIT {
     @Test
     void jsonOfAThousandLevelsIsShownAsItIs() {
         String value = "[".repeat(1_000) + "]".repeat(1_000);
-        server.answer(LISTING, page(entry("deep", value)));
+        server.answer(LISTING, level("deep"));
         server.answer(
                 "/v1/kv/deep?consistency=serializable", entry("deep", value).toString());
         choose();
@@ -115,12 +116,32 @@ final class KeyAnswersIT {
                 .isEqualTo("%ff%5cx41");
     }
 
+    @Test
+    void keysAreQuotedForAShell() {
+        browser.show(server.url());
+        Map.of(
+                        "plain/key", "'plain/key'",
+                        "it's", "'it'\\''s'",
+                        "-é", "'-é'",
+                        "a\\nb c'", "$'a\\x0ab\\x20c\\x27'")
+                .forEach((key, word) -> assertThat(
+                                browser.evaluate("command.js", "it.quoted(new TextEncoder().encode(`" + key + "`))"))
+                        .isEqualTo(word));
+    }
+
     private void choose() {
         browser.show(server.url());
         eventually().until(() -> browser.has(".query button"));
         browser.find(".query button").click();
         eventually().until(() -> browser.has(".key"));
         browser.find(".key").click();
+    }
+
+    private static String level(String key) {
+        ObjectNode level =
+                JsonNodeFactory.instance.objectNode().put("revision", 9).put("count", 1);
+        level.withArray("entries").addObject().put("key", key).put("key_encoding", "text");
+        return level.toString();
     }
 
     private static String page(ObjectNode entry) {

@@ -172,27 +172,95 @@ final class KeyBrowserIT {
     @Test
     void longListingsComePageByPage() {
         list("page/");
-        assertThat(browser.all(".key")).hasSize(50);
+        assertThat(browser.all(".key:not(.more)")).hasSize(50);
         assertThat(browser.text(".count")).startsWith("50 of 75 keys as of revision");
-        browser.find(".more").click();
+        browser.find(".key").click();
+        browser.press(Keys.END, Keys.ENTER);
         eventually().until(() -> browser.all(".key").size() == 75);
         assertThat(browser.has(".more")).isFalse();
         eventually().until(() -> browser.focused().getText().startsWith("page/150"));
     }
 
     @Test
-    void aDeletedKeyIsReportedAsNotFound() {
-        put("gone/soon", "x");
-        list("gone/");
-        delete("gone/soon");
-        eventually().until(() -> {
-            browser.find(".key").click();
-            return browser.has(".refused[data-status='404']");
-        });
-        assertThat(browser.text(".refused")).contains("Key not found");
-        assertThat(browser.complaints())
-                .isNotEmpty()
-                .allMatch(complaint -> complaint.getMessage().contains("404"));
+    void keysAreATree_whichTheArrowKeysOpenAndClose() {
+        put("tree/a/b/one", "1");
+        put("tree/a/two", "2");
+        put("tree/z", "3");
+        list("tree/");
+        assertThat(rows()).containsExactly("tree/a/\n2 keys", "tree/z");
+        browser.tabTo(".key");
+        browser.press(Keys.ARROW_RIGHT);
+        eventually().until(() -> rows().equals(List.of("tree/a/\n2 keys", "b/\n1 key", "two", "tree/z")));
+        browser.press(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT);
+        eventually().until(() -> rows().equals(List.of("tree/a/\n2 keys", "b/\n1 key", "one", "two", "tree/z")));
+        assertThat(browser.all(".key").get(2).getAttribute("aria-level")).isEqualTo("3");
+        browser.press(Keys.ARROW_RIGHT, Keys.ENTER);
+        eventually().until(() -> browser.has("pre.value"));
+        assertThat(browser.text(".key-name")).isEqualTo("tree/a/b/one");
+
+        browser.find(".filter").sendKeys("TWO");
+        eventually().until(() -> rows().equals(List.of("tree/a/\n2 keys", "two")));
+        browser.find(".filter").sendKeys(Keys.BACK_SPACE, Keys.BACK_SPACE, Keys.BACK_SPACE);
+        eventually().until(() -> rows().size() == 5);
+        browser.tabTo(".key");
+        browser.press(Keys.HOME, Keys.ARROW_LEFT);
+        eventually().until(() -> rows().equals(List.of("tree/a/\n2 keys", "tree/z")));
+        browser.assertNoComplaints();
+    }
+
+    @Test
+    void theListFollowsChanges_unlessItIsNotLive() {
+        put("live/b/1", "x");
+        put("live/c", "old");
+        list("live/");
+        browser.all(".key").get(1).click();
+        eventually().until(() -> browser.has("pre.value"));
+        eventually().until(() -> browser.text(".count").contains("updated live"));
+
+        put("live/a", "x");
+        put("live/b/2", "x");
+        put("live/c", "new");
+        eventually().until(() -> rows().equals(List.of("live/a", "live/b/\n2 keys", "live/c")));
+        eventually().until(() -> browser.text("pre.value").equals("new"));
+        assertThat(browser.text(".count")).startsWith("4 keys as of revision");
+
+        delete("live/b/1");
+        delete("live/b/2");
+        delete("live/c");
+        eventually().until(() -> rows().equals(List.of("live/a")));
+        eventually().until(() -> browser.has(".refused[data-status='404']"));
+        assertThat(browser.text(".refused")).contains("Key not found", "deleted at revision");
+
+        browser.find("input[name=live]").click();
+        put("live/later", "x");
+        eventually().until(() -> !browser.text(".count").contains("updated live"));
+        assertThat(rows()).containsExactly("live/a");
+        browser.find("input[name=live]").click();
+        eventually().until(() -> rows().equals(List.of("live/a", "live/later")));
+        delete("live/a");
+        delete("live/later");
+        browser.assertNoComplaints();
+    }
+
+    @Test
+    void commandsOfEtcdctlAreCopied() {
+        put("it's/a key", "found");
+        open("it's/a key");
+        assertThat(browser.text(".listing .command code"))
+                .isEqualTo("etcdctl get --prefix --keys-only -- 'it'\\''s/a key'");
+        String command = browser.text(".detail .command code");
+        browser.find(".detail .copy").click();
+        eventually().until(() -> browser.text(".detail .copy").equals("Copied"));
+        browser.find("#prefix").clear();
+        browser.find("#prefix").sendKeys(Keys.chord(Keys.CONTROL, "v"));
+        assertThat(browser.find("#prefix").getAttribute("value"))
+                .isEqualTo(command)
+                .isEqualTo("etcdctl get -- 'it'\\''s/a key'");
+        delete("it's/a key");
+    }
+
+    private static List<String> rows() {
+        return browser.all(".key").stream().map(WebElement::getText).toList();
     }
 
     private static void list(String prefix) {

@@ -47,8 +47,10 @@ final class PageServer implements AutoCloseable {
     private final int port;
     private volatile ObjectNode overview = healthy();
     private volatile @Nullable ObjectNode history;
+    private volatile @Nullable Function<Received, ObjectNode> older;
     private volatile Function<Received, Commits> commits = request -> new Commits(1, "", true);
     private volatile int refusal;
+    private volatile String detail = "";
     private volatile boolean quiet;
 
     private PageServer(int port) throws IOException {
@@ -109,9 +111,19 @@ final class PageServer implements AutoCloseable {
         history = samples;
     }
 
+    /** Answers requests for older samples; with 404 if null. */
+    void older(@Nullable Function<Received, ObjectNode> samples) {
+        older = samples;
+    }
+
     /** Rejects requests for the overview with this status from now on; 0 to accept them. */
     void refuse(int status) {
+        refuse(status, "as the test wants");
+    }
+
+    void refuse(int status, String why) {
         refusal = status;
+        detail = why;
     }
 
     /** Whether streams stay open without events. */
@@ -169,6 +181,7 @@ final class PageServer implements AutoCloseable {
         try (exchange) {
             String target = exchange.getRequestURI().toString();
             Optional<Asset> asset = page.at(target);
+            Function<Received, ObjectNode> older = this.older;
             if (asset.isPresent()) {
                 exchange.getResponseHeaders()
                         .set("Content-Security-Policy", "default-src 'self'; base-uri 'none'; form-action 'none'");
@@ -176,13 +189,16 @@ final class PageServer implements AutoCloseable {
             } else if (target.equals("/v1/overview/events")) {
                 received(exchange);
                 events(exchange);
+            } else if (target.startsWith("/v1/overview/samples?") && older != null) {
+                Received request = received(exchange);
+                send(exchange, 200, "application/json", JSON.writeValueAsBytes(older.apply(request)));
             } else if (target.startsWith("/v1/watch?")) {
                 commits(exchange);
             } else if (answers.containsKey(target)) {
                 awaitRelease(target);
                 send(exchange, 200, "application/json", utf8(Objects.requireNonNull(answers.get(target))));
             } else {
-                problem(exchange, 404);
+                problem(exchange, 404, "as the test wants");
             }
         }
     }
@@ -225,7 +241,7 @@ final class PageServer implements AutoCloseable {
 
     private void events(HttpExchange exchange) throws IOException {
         if (refusal != 0) {
-            problem(exchange, refusal);
+            problem(exchange, refusal, detail);
             return;
         }
         exchange.getResponseHeaders().set("Content-Type", "text/event-stream");
@@ -252,12 +268,12 @@ final class PageServer implements AutoCloseable {
         out.flush();
     }
 
-    private static void problem(HttpExchange exchange, int status) throws IOException {
+    private static void problem(HttpExchange exchange, int status, String detail) throws IOException {
         send(
                 exchange,
                 status,
                 "application/problem+json",
-                utf8("{\"status\":" + status + ",\"detail\":\"as the test wants\"}"));
+                utf8("{\"status\":" + status + ",\"detail\":\"" + detail + "\"}"));
     }
 
     private static void send(HttpExchange exchange, int status, String type, byte[] body) throws IOException {

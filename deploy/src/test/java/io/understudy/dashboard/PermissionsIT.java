@@ -105,8 +105,8 @@ final class PermissionsIT {
     @Test
     void aWrongPasswordIsReported() {
         signIn("reader", "wrong");
-        eventually().until(() -> browser.text("form[data-login=needed]")
-                .contains("reader: etcdserver: authentication failed"));
+        eventually().untilAsserted(() -> assertThat(browser.text("form[data-login=needed]"))
+                .contains("Sign-in as reader failed", "etcdserver: authentication failed"));
     }
 
     private static void signIn(String user, String password) {

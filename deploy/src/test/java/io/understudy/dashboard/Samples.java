@@ -6,27 +6,32 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.Random;
 import java.util.function.IntToDoubleFunction;
 
-/** Fifteen minutes of a made-up cluster that is busy; the same each time. */
+/** Some time of a made-up cluster that is busy; the same each time. */
 final class Samples {
-
-    private static final int COUNT = 900;
-    private static final long STEP_MILLIS = 1_000;
 
     private final Random random = new Random(7);
     private final ObjectNode root = JsonNodeFactory.instance.objectNode();
     private final ObjectNode series = JsonNodeFactory.instance.objectNode();
 
-    private Samples(long now) {
-        root.put("step_ms", STEP_MILLIS);
+    private final int count;
+
+    private Samples(long now, int count, long stepMillis) {
+        this.count = count;
+        root.put("gateway", "berlin-1").put("step_ms", stepMillis);
         ArrayNode times = root.putArray("times");
-        for (int i = 0; i < COUNT; i++) {
-            times.add(now - (COUNT - 1 - i) * STEP_MILLIS);
+        for (int i = 0; i < count; i++) {
+            times.add(now - (count - 1 - i) * stepMillis);
         }
         root.set("series", series);
     }
 
+    /** Of the last fifteen minutes. */
     static ObjectNode until(long now) {
-        Samples samples = new Samples(now);
+        return until(now, 900, 1_000);
+    }
+
+    static ObjectNode until(long now, int count, long stepMillis) {
+        Samples samples = new Samples(now, count, stepMillis);
         samples.wave("reads.serializable", 820, 160);
         samples.wave("reads.bounded", 260, 60);
         samples.wave("reads.at-least", 30, 20);
@@ -37,7 +42,9 @@ final class Samples {
         samples.wave("reads.from.voter", 6, 4);
         samples.wave("latency.p50_ms", 0.4, 0.1);
         samples.wave("latency.p99_ms", 3.1, 1.2);
-        samples.wave("staleness_ms", 42, 25);
+        samples.wave("staleness_ms", 104, 6);
+        samples.wave("staleness_ms.min", 2, 1);
+        samples.wave("staleness_ms.max", 212, 18);
         samples.add("watchers", i -> 300 + Math.floor(i / 60.0) * 2 + (i > 500 ? 12 : 0));
         samples.wave("watch.events", 1450, 420);
         samples.wave("apply", 46, 16);
@@ -53,7 +60,8 @@ final class Samples {
         ObjectNode values = sample.putObject("values");
         samples.get("series")
                 .properties()
-                .forEach(each -> values.set(each.getKey(), each.getValue().get(COUNT - 1)));
+                .forEach(each -> values.set(
+                        each.getKey(), each.getValue().get(each.getValue().size() - 1)));
     }
 
     private void wave(String name, double middle, double swing) {
@@ -63,7 +71,7 @@ final class Samples {
 
     private void add(String name, IntToDoubleFunction value) {
         ArrayNode column = series.putArray(name);
-        for (int i = 0; i < COUNT; i++) {
+        for (int i = 0; i < count; i++) {
             column.add(Math.round(value.applyAsDouble(i) * 10) / 10.0);
         }
     }

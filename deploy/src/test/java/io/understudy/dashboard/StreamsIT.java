@@ -149,16 +149,33 @@ final class StreamsIT {
         }
         server.history(samples);
         browser.show(server.url());
-        eventually().until(() -> inked("latency") > 0);
-        assertThat(inked("latency")).isLessThan(50);
+        eventually().until(() -> inked("latency", "--series-0") > 0);
+        assertThat(inked("latency", "--series-0")).isLessThan(50);
     }
 
-    /** How many pixels of a chart have the colour of its first series. */
-    private long inked(String chart) {
+    @Test
+    void theBandBetweenTheLowestAndTheHighestStalenessIsFilled() {
+        long now = System.currentTimeMillis();
+        ObjectNode samples = samples("berlin-1", now - 600 * SECOND, 600);
+        for (int i = 0; i < 600; i++) {
+            samples.withArray("/series/staleness_ms").add(100);
+            samples.withArray("/series/staleness_ms.min").add(1);
+            samples.withArray("/series/staleness_ms.max").add(200);
+        }
+        server.history(samples);
+        browser.show(server.url());
+        eventually().untilAsserted(() -> assertThat(browser.text("[data-chart=staleness] .legend"))
+                .containsSubsequence("mean", "100", "min", "1", "max", "200"));
+        eventually().until(() -> inked("staleness", "--series-band") > 5_000);
+        assertThat(inked("latency", "--series-band")).isZero();
+    }
+
+    /** How many pixels of a chart have a colour of the theme. */
+    private long inked(String chart, String colour) {
         return (Long) browser.driver().executeScript("""
                 const canvas = document.querySelector(`[data-chart=${arguments[0]}] canvas`);
                 const probe = document.createElement('canvas').getContext('2d');
-                probe.fillStyle = getComputedStyle(document.documentElement).getPropertyValue('--series-0');
+                probe.fillStyle = getComputedStyle(document.documentElement).getPropertyValue(arguments[1]);
                 probe.fillRect(0, 0, 1, 1);
                 const wanted = probe.getImageData(0, 0, 1, 1).data;
                 const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
@@ -166,7 +183,7 @@ final class StreamsIT {
                 for (let i = 0; i < data.length; i += 4) {
                   inked += [0, 1, 2, 3].every((j) => Math.abs(data[i + j] - wanted[j]) < 8) ? 1 : 0;
                 }
-                return inked;""", chart);
+                return inked;""", chart, colour);
     }
 
     private void watch() {

@@ -264,9 +264,11 @@ final class OverviewIT {
                                 .withLogin(Users.root())))) {
             users.add("reader");
             fixture.awaitReady();
-            assertThat(status(fixture, null)).isEqualTo(401);
-            assertThat(status(fixture, users.token("reader"))).isEqualTo(403);
-            assertThat(status(fixture, users.token(Users.ROOT))).isEqualTo(200);
+            for (String path : List.of("/v1/overview", "/v1/overview/samples?from=1")) {
+                assertThat(status(fixture, path, null)).isEqualTo(401);
+                assertThat(status(fixture, path, users.token("reader"))).isEqualTo(403);
+                assertThat(status(fixture, path, users.token(Users.ROOT))).isEqualTo(200);
+            }
         }
     }
 
@@ -282,8 +284,8 @@ final class OverviewIT {
         return cluster;
     }
 
-    private int status(GatewayFixture fixture, @Nullable String token) throws Exception {
-        HttpRequest.Builder request = HttpRequest.newBuilder(url(fixture, "/v1/overview"));
+    private int status(GatewayFixture fixture, String path, @Nullable String token) throws Exception {
+        HttpRequest.Builder request = HttpRequest.newBuilder(url(fixture, path));
         if (token != null) {
             request.header("Authorization", "Bearer " + token);
         }

@@ -233,6 +233,44 @@ final class RestIT {
     }
 
     @Test
+    void aLevelOfTheTreeHasKeysAndBranchesWithTheirNumberOfKeys() throws Exception {
+        JsonObject all = new JsonObject(get("/v1/tree").body());
+        assertThat(all.getJsonArray("entries"))
+                .contains(
+                        new JsonObject()
+                                .put("key", "a/")
+                                .put("key_encoding", "text")
+                                .put("keys", 1),
+                        new JsonObject()
+                                .put("key", "Yv8v")
+                                .put("key_encoding", "base64")
+                                .put("keys", 1),
+                        new JsonObject().put("key", "greeting").put("key_encoding", "text"),
+                        new JsonObject()
+                                .put("key", "page/")
+                                .put("key_encoding", "text")
+                                .put("keys", 25));
+        assertThat(all.getJsonArray("entries").stream()
+                        .mapToLong(entry -> ((JsonObject) entry).getLong("keys", 1L))
+                        .sum())
+                .isEqualTo(all.getLong("count"));
+
+        JsonObject page = new JsonObject(get("/v1/tree?prefix=page/&limit=10").body());
+        assertThat(page.getLong("count")).isEqualTo(25);
+        assertThat(page.getJsonArray("entries"))
+                .hasSize(10)
+                .first()
+                .isEqualTo(new JsonObject().put("key", "page/10").put("key_encoding", "text"));
+        assertThat(new JsonObject(get("/v1/tree?prefix=pag&limit=1").body()).getJsonArray("entries"))
+                .containsExactly(new JsonObject()
+                        .put("key", "page/")
+                        .put("key_encoding", "text")
+                        .put("keys", 25));
+        assertThat(new JsonObject(get("/v1/tree?prefix=none").body()).getJsonArray("entries"))
+                .isEmpty();
+    }
+
+    @Test
     void missingKeysAndRoutesAreNotFound() throws Exception {
         assertThat(problem(checked(send("GET", serializable("/v1/kv/nothing"))), 404)
                         .getString("detail"))

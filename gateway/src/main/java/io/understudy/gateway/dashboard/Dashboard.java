@@ -5,6 +5,7 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.DoubleSummaryStatistics;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -18,13 +19,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Samples all metrics once a second and keeps the last quarter of an hour. Other processes are polled twice as often,
+ * Samples all metrics once a second and keeps the last 24 hours. Other processes are polled twice as often,
  * so that their part of a sample is hardly older. Has its own thread. Thread-safe.
  */
 public final class Dashboard implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Dashboard.class);
     private static final long POLL_MILLIS = Samples.STEP.toMillis() / 2;
+
+    /** Shorter than the usual interval of read indexes, between which the staleness rises. */
+    private static final long MEASURE_MILLIS = 50;
 
     private final Neighbours neighbours;
     private final Samples samples = new Samples();
@@ -37,6 +41,9 @@ public final class Dashboard implements AutoCloseable {
         thread.setDaemon(true);
         return thread;
     });
+    /** Since the last sample, in milliseconds. */
+    private DoubleSummaryStatistics staleness = new DoubleSummaryStatistics();
+
     private volatile @Nullable Moment latest;
 
     /**
@@ -66,6 +73,7 @@ public final class Dashboard implements AutoCloseable {
     /** Starts the schedule. */
     public void start() {
         var unusedPolling = clock.scheduleAtFixedRate(this::poll, 0, POLL_MILLIS, TimeUnit.MILLISECONDS);
+        var unusedMeasuring = clock.scheduleAtFixedRate(this::measure, 0, MEASURE_MILLIS, TimeUnit.MILLISECONDS);
         var unusedLooking = clock.scheduleAtFixedRate(this::look, 0, Samples.STEP.toMillis(), TimeUnit.MILLISECONDS);
     }
 
@@ -87,13 +95,22 @@ public final class Dashboard implements AutoCloseable {
         return CompletableFuture.supplyAsync(
                 () -> {
                     Moment now = latest;
-                    return event(
-                            "history",
-                            now == null ? 0 : now.timeMillis(),
-                            samples.after(afterMillis)
-                                    .put("gateway", subject.report().name()));
+                    return event("history", now == null ? 0 : now.timeMillis(), named(samples.after(afterMillis)));
                 },
                 clock);
+    }
+
+    /**
+     * The samples since a time (milliseconds since 1970) as JSON, with the gateway's name. A point merges 15 samples if
+     * they go back for more than 15 minutes, and 60 for more than 6 hours.
+     */
+    public CompletableFuture<Buffer> samples(long fromMillis) {
+        return CompletableFuture.supplyAsync(
+                () -> named(samples.since(fromMillis)).toBuffer(), clock);
+    }
+
+    private JsonObject named(JsonObject history) {
+        return history.put("gateway", subject.report().name());
     }
 
     private void poll() {
@@ -105,15 +122,30 @@ public final class Dashboard implements AutoCloseable {
         }
     }
 
+    private void measure() {
+        try {
+            Duration now = subject.report().replica().get().staleness();
+            if (now != null) {
+                staleness.accept(now.toNanos() / 1e6);
+            }
+        } catch (RuntimeException e) {
+            // An exception would end the schedule.
+            LOG.error("staleness measurement failed", e);
+        }
+    }
+
     private void look() {
         try {
             Moment before = latest;
             Instant now = Instant.now();
             long time = before == null ? now.toEpochMilli() : Math.max(now.toEpochMilli(), before.timeMillis() + 1);
             Map<String, Double> values = rates.look(System.nanoTime());
-            Duration staleness = subject.report().replica().get().staleness();
-            if (staleness != null) {
-                values.put("staleness_ms", staleness.toNanos() / 1e6);
+            measure();
+            if (staleness.getCount() > 0) {
+                values.put("staleness_ms", staleness.getAverage());
+                values.put("staleness_ms.min", staleness.getMin());
+                values.put("staleness_ms.max", staleness.getMax());
+                staleness = new DoubleSummaryStatistics();
             }
             JsonObject seen = overview.json(now, values);
             MirrorLags.of(seen.getJsonArray("mirrors"))

@@ -1,62 +1,40 @@
 package io.understudy.gateway.dashboard;
 
-import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Set;
 
-/** The samples of the last quarter of an hour. For any thread. */
+/**
+ * The samples of the last 15 minutes, 6 hours and 24 hours, with a point for each second, 15 seconds and minute.
+ * Thread-safe.
+ *
+ * <p>Takes at most 1 MiB: {@link SampleRing#MOST_SERIES} series of 3,780 values of 4 bytes.
+ */
 final class Samples {
 
     static final Duration STEP = Duration.ofSeconds(1);
-    static final int MOST = (int) (Duration.ofMinutes(15).toMillis() / STEP.toMillis());
 
-    private final Deque<Sample> samples = new ArrayDeque<>(MOST);
+    private final SampleRing recent = new SampleRing(1, 900);
+    private final List<SampleRing> rings = List.of(recent, new SampleRing(15, 1_440), new SampleRing(60, 1_440));
 
     synchronized void add(Sample sample) {
-        if (samples.size() == MOST) {
-            samples.removeFirst();
-        }
-        samples.addLast(sample);
+        rings.forEach(ring -> ring.add(sample));
     }
 
     /**
-     * Returns those after that time by series, with null for missing values. Returns all if that is later than the
-     * last: the clocks differ.
+     * Returns those of the last 15 minutes after that time by series, with null for missing values. Returns all if that
+     * is later than the last: the clocks differ.
      */
-    JsonObject after(long timeMillis) {
-        List<Sample> wanted;
-        synchronized (this) {
-            Sample last = samples.peekLast();
-            boolean known = last != null && last.timeMillis() >= timeMillis;
-            wanted = samples.stream()
-                    .filter(sample -> !known || sample.timeMillis() > timeMillis)
-                    .toList();
-        }
-        Set<String> names = new LinkedHashSet<>();
-        wanted.forEach(sample -> names.addAll(sample.values().keySet()));
-        JsonArray times = new JsonArray();
-        wanted.forEach(sample -> times.add(sample.timeMillis()));
-        JsonObject series = new JsonObject();
-        for (String name : names) {
-            JsonArray values = new JsonArray();
-            for (Sample sample : wanted) {
-                Double value = sample.values().get(name);
-                if (value == null) {
-                    values.addNull();
-                } else {
-                    values.add(Sample.rounded(value));
-                }
-            }
-            series.put(name, values);
-        }
-        return new JsonObject()
-                .put("step_ms", STEP.toMillis())
-                .put("times", times)
-                .put("series", series);
+    synchronized JsonObject after(long timeMillis) {
+        return recent.after(recent.lastMillis() >= timeMillis ? timeMillis : 0);
+    }
+
+    /** Returns those since that time, in the finest resolution that still has all of them. */
+    synchronized JsonObject since(long timeMillis) {
+        SampleRing finest = rings.stream()
+                .filter(ring -> ring.reachesBackTo(timeMillis))
+                .findFirst()
+                .orElse(rings.get(rings.size() - 1));
+        return finest.after(timeMillis - 1);
     }
 }

@@ -36,6 +36,7 @@ public final class Page {
             "banner.js",
             "charts.js",
             "checks.js",
+            "command.js",
             "events.js",
             "figures.js",
             "format.js",
@@ -44,6 +45,7 @@ public final class Page {
             "icons.svg",
             "keybrowser.js",
             "keybytes.js",
+            "keytree.js",
             "keyvalue.js",
             "keywatch.js",
             "layout.css",
@@ -61,6 +63,7 @@ public final class Page {
             "state.js",
             "stream.js",
             "theme.js",
+            "timerange.js",
             "tokens.css",
             "topology.css",
             "topology.js");

@@ -28,6 +28,11 @@ final class KeyJson {
         out.close('}');
     }
 
+    /** Writes the members of a key alone. */
+    static void key(JsonBytes out, ByteString key) {
+        bytes(out, KEY, KEY_ENCODING, key);
+    }
+
     /** Writes a change: the key, or what is left of a deleted one. */
     static void write(JsonBytes out, WatchEvent event) {
         out.open('{').member(TYPE).string(event.isDelete() ? "delete" : "put");

@@ -109,7 +109,7 @@ final class KeyReads {
                 .onFailure(exchange::fail));
     }
 
-    private static Set<String> with(Set<String> some, String... more) {
+    static Set<String> with(Set<String> some, String... more) {
         Set<String> all = new HashSet<>(some);
         all.addAll(Set.of(more));
         return Set.copyOf(all);

@@ -6,8 +6,12 @@ import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.caller.Session;
 import io.understudy.gateway.dashboard.Dashboard;
 import io.understudy.gateway.member.StatusReport;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.internal.ContextInternal;
 import io.vertx.core.json.JsonObject;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -21,6 +25,8 @@ final class OperatorPages {
 
     /** Sent by a browser that reconnects. */
     private static final String LAST_EVENT_ID = "Last-Event-ID";
+
+    private static final String FROM = "from";
 
     private final ReadPermissions permissions;
     private final StatusReport report;
@@ -89,6 +95,19 @@ final class OperatorPages {
                         exchange.answer(latest.overview());
                     }
                 })
+                .onFailure(exchange::fail));
+    }
+
+    /** The samples since a time, by the clock of this gateway. */
+    void samples(RestExchange exchange, Session session) throws ProblemDetails {
+        Query query = Query.parse(exchange.request().query(), Set.of(FROM));
+        long from = query.number(FROM, 0, 0, Long.MAX_VALUE);
+        Dashboard shown = shown();
+        Context context = Objects.requireNonNull(ContextInternal.current());
+        identification.then(exchange, session, principal -> permissions
+                .check(principal, Permission.Standing.ROOT)
+                .compose(permitted -> Future.fromCompletionStage(shown.samples(from), context))
+                .onSuccess(exchange::answer)
                 .onFailure(exchange::fail));
     }
 

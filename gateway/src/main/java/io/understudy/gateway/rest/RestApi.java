@@ -27,20 +27,23 @@ final class RestApi {
     private static final String STATUS = "/v1/status";
     private static final String KEYS = "/v1/kv";
     private static final String KEY = "/v1/kv/{key}";
+    private static final String TREE = "/v1/tree";
     private static final String WATCH = "/v1/watch";
     private static final String OVERVIEW = "/v1/overview";
     private static final String OVERVIEWS = "/v1/overview/events";
+    private static final String SAMPLES = "/v1/overview/samples";
     private static final String PAGE = "/dashboard";
     private static final String NO_ROUTE = "none";
 
     /** The routes in the terms of the OpenAPI document. */
-    static final Set<String> ROUTES = Set.of(OPENAPI, STATUS, KEYS, KEY, WATCH, OVERVIEW, OVERVIEWS);
+    static final Set<String> ROUTES = Set.of(OPENAPI, STATUS, KEYS, KEY, TREE, WATCH, OVERVIEW, OVERVIEWS, SAMPLES);
 
-    private static final Set<String> FIXED = Set.of(OPENAPI, STATUS, KEYS, WATCH, OVERVIEW, OVERVIEWS);
+    private static final Set<String> FIXED = Set.of(OPENAPI, STATUS, KEYS, TREE, WATCH, OVERVIEW, OVERVIEWS, SAMPLES);
     private static final Set<String> STREAMS = Set.of(WATCH, OVERVIEWS);
 
     private final Identification identification;
     private final KeyReads keys;
+    private final TreeReads tree;
     private final OperatorPages operators;
     private final RestListener listener;
     private final Buffer openApi = resource("openapi.json");
@@ -57,6 +60,7 @@ final class RestApi {
             RestListener listener) {
         this.identification = new Identification(logins);
         this.keys = new KeyReads(reads, identification);
+        this.tree = new TreeReads(reads, identification);
         this.operators = new OperatorPages(permissions, report, dashboard, identification);
         this.page = page;
         this.listener = listener;
@@ -113,12 +117,14 @@ final class RestApi {
                 case PAGE -> exchange.answer(page.at(path).orElseThrow());
                 case STATUS -> operators.status(exchange, session);
                 case KEYS -> keys.list(exchange, session);
+                case TREE -> tree.list(exchange, session);
                 case WATCH -> {
                     StreamQuery query = StreamQuery.of(request);
                     identification.then(exchange, session, principal -> streams.commits()
                             .open(exchange, exchange.caller(principal, session, Freshness.ANY), query));
                 }
                 case OVERVIEW -> operators.overview(exchange, session);
+                case SAMPLES -> operators.samples(exchange, session);
                 case OVERVIEWS -> operators.overviews(exchange, session, streams.overviews());
                 default -> keys.one(exchange, session, Percent.decode(path.substring(KEYS.length() + 1), false));
             }

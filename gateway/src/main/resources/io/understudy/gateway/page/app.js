@@ -13,11 +13,16 @@ import { gateways, supervisors } from './peers.js';
 import { session } from './session.js';
 import { changed, link, onChange, received, state } from './state.js';
 import { openStream } from './stream.js';
+import { TimeRange } from './timerange.js';
 import { arrange, topology } from './topology.js';
 
 const theme = globalThis.understudyTheme;
 const place = (id) => document.getElementById(id);
-const plots = charts(place('charts-body'), state.samples);
+const range = new TimeRange(state.samples, () => {
+  render(range.render(), place('charts-head'));
+  plots.update();
+});
+const plots = charts(place('charts-body'), range);
 
 const LOGIN_NEEDED = 401;
 /** The gateway speaks every second. */
@@ -28,6 +33,7 @@ let charted = null;
 function forgetSamples() {
   charted = null;
   state.samples.clear();
+  range.forget();
   plots.update();
 }
 
@@ -64,6 +70,7 @@ const stream = openStream('/v1/overview/events', () => QUIET_MS, {
     } else if (name === 'overview') {
       if (content.sample) {
         state.samples.add(content.sample.time, content.sample.values);
+        range.refresh();
         plots.update();
       }
       received(content);
@@ -81,6 +88,7 @@ function show() {
   render(controls(pulse(state), theme, changed), place('controls'));
   render(login(state, changed), place('login'));
   render(figures(state), place('figures'));
+  render(range.render(), place('charts-head'));
   render(topology(graph(state)), place('topology-body'));
   arrange(place('topology-body'));
   render(members(state), place('members-body'));

@@ -1,6 +1,6 @@
 // The states that matter, each with a face: what is wrong, since when, and what still works.
 import { html, icon, nothing } from './html.js';
-import { address, duration, time, whole } from './format.js';
+import { address, duration, plural, time, whole } from './format.js';
 import { nameOf } from './members.js';
 import { mirrorsOf, STATES } from './processes.js';
 import { age, STALE_MS } from './state.js';
@@ -53,7 +53,7 @@ export function faces(state) {
     if (member.health === 'unreachable' || member.health === 'leaderless') {
       found.push({
         key: `member ${member.id}`, level: 'warn', icon: 'warn',
-        title: `${nameOf(member)} is ${member.health}`, text: '',
+        title: `${nameOf(member)} is ${member.health}`, text: member.role === 'voter' ? remaining(core) : '',
       });
     }
   }
@@ -85,6 +85,11 @@ export function faces(state) {
     }
   }
   return found;
+}
+
+function remaining({ quorum, voters, healthy_voters: healthy, tolerance }) {
+  return quorum !== 'held' ? '' : `${healthy} of ${voters} voting members are healthy. The quorum is held and tolerates ${
+    tolerance === 0 ? 'no further failure' : plural(tolerance, 'further failure')}.`;
 }
 
 /** One for each kind, as what is refused and why is the same for all members that have it. */
@@ -141,7 +146,7 @@ export function banners(state, retry) {
   return quiet.map((face) => html`
     <div class="face ${face.level}" data-face=${face.key}>
       ${icon(face.icon)}
-      <div><strong>${face.title}</strong>${/^[A-Z]/.test(face.text) || face.text === '' ? '. ' : ': '}<span>${face.text}</span></div>
+      <div><strong>${face.title}</strong>${/^[A-Z0-9]/.test(face.text) || face.text === '' ? '. ' : ': '}<span>${face.text}</span></div>
       ${face.retry ? html`<button type="button" @click=${retry}>Retry now</button>` : nothing}
     </div>`);
 }

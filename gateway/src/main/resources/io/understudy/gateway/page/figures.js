@@ -1,6 +1,7 @@
 // The strip of figures: what one looks at first.
 import { html, icon, nothing } from './html.js';
 import { bytes, millis, plural, rate, whole } from './format.js';
+import { versionsOf } from './members.js';
 
 const QUORUM = {
   held: ['ok', 'Quorum held'],
@@ -23,7 +24,8 @@ export function figures({ overview }) {
   const core = overview?.core ?? null;
   const [staleness, stalenessUnit] = millis(gateway.staleness_ms);
   const [held, heldUnit] = bytes(gateway.bytes);
-  const [level, word] = QUORUM[core?.quorum] ?? QUORUM.unknown;
+  const [level, word] = core?.quorum === 'held' && core.tolerance === 0 && core.voters > 1
+    ? ['warn', 'Quorum held, tolerates no failure'] : QUORUM[core?.quorum] ?? QUORUM.unknown;
   return html`<dl class="strip">
     ${overview !== null && core === null
       ? figure('source', 'Source', overview.gateway?.source?.kind === 'kafka' ? 'Kafka' : '–', '',
@@ -50,8 +52,10 @@ export function identity({ overview }) {
 
 export function footer({ overview }) {
   const gateway = overview?.gateway;
+  const versions = versionsOf(overview?.core);
   return html`
     <span>${gateway?.version ? html`Understudy gateway <span class="code">${gateway.version}</span>` : 'Understudy gateway'}</span>
+    ${versions ? html`<span>source etcd <span class="code">${versions}</span></span>` : nothing}
     ${gateway?.cluster_id ? html`<span>cluster <span class="code">${gateway.cluster_id}</span></span>` : nothing}
     <a href="/openapi.json">API</a>`;
 }

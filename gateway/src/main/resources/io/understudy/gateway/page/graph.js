@@ -1,6 +1,6 @@
 // The picture as a tree of what feeds what: nodes with their state, and of each the feed that reaches it.
 import { address, duration, rate, whole } from './format.js';
-import { HEALTH, seated } from './members.js';
+import { HEALTH, seated, versionsOf } from './members.js';
 import { hasReason, levelOf } from './mirrors.js';
 import { place } from './places.js';
 import { mirrorsOf, otherwise } from './processes.js';
@@ -12,8 +12,8 @@ export function graph({ overview, samples }) {
   }
   const nodes = new Map();
   const root = overview.core
-    ? { id: 'core', kind: 'core', title: 'Core cluster', members: seated(overview.core.members ?? []),
-      quorum: overview.core.quorum, alarms: (overview.core.alarms ?? []).map((each) => each.kind), state: quorumState(overview.core),
+    ? { id: 'core', kind: 'core', title: 'Core cluster', subtitle: versionsOf(overview.core) && `etcd ${versionsOf(overview.core)}`, members: seated(overview.core.members ?? []),
+      quorum: overview.core.quorum, healthy: `${overview.core.healthy_voters} of ${overview.core.voters} voters healthy`, alarms: (overview.core.alarms ?? []).map((each) => each.kind), state: quorumState(overview.core),
       children: [] }
     : { id: 'source', kind: overview.gateway.source?.kind ?? 'etcd', title: overview.gateway.source?.kind === 'kafka' ? 'Kafka' : 'Source',
       subtitle: overview.gateway.source?.name ? `topic ${overview.gateway.source.name}` : '', state: 'unknown', children: [] };

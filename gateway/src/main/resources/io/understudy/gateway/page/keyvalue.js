@@ -1,4 +1,5 @@
 // One key: its value in three forms, and what it was before.
+import { copyButton, etcdctl } from './command.js';
 import { empty, html, icon, mark, nothing } from './html.js';
 import { plural, size, whole } from './format.js';
 import { bytesOf, hex, percent, prettyJson, shown, textOf } from './keybytes.js';
@@ -37,14 +38,25 @@ export class KeyValue {
     this.#chosen = chosen;
     this.#show();
     try {
-      chosen.entry = await this.#read(bytes, id);
-      const value = bytesOf(chosen.entry.value, chosen.entry.value_encoding);
-      const text = textOf(value);
-      const json = text === null || !/^\s*[[{]/.test(text) ? null : prettyJson(text);
-      chosen.value = { bytes: value, text, json: json ?? (text === null ? null : prettyJson(text)) };
-      chosen.form = json !== null ? 'json' : text !== null ? 'text' : 'hex';
+      fill(chosen, await this.#read(bytes, id));
     } catch (why) {
       chosen.problem = why;
+    }
+    this.#show();
+  }
+
+  /** Applies a change of a key; ignored unless it is the chosen one. */
+  take(change) {
+    const chosen = this.#chosen;
+    if (chosen === null || percent(bytesOf(change.key, change.key_encoding)) !== chosen.id) {
+      return;
+    }
+    if (change.type === 'put') {
+      chosen.problem = null;
+      fill(chosen, change);
+    } else {
+      chosen.entry = null;
+      chosen.problem = new Refusal(404, `deleted at revision ${whole(change.mod_revision)}`);
     }
     this.#show();
   }
@@ -113,6 +125,7 @@ export class KeyValue {
     return html`
       <p class="below">${size(value.bytes.length)}, version ${whole(entry.version)}, created at revision
         ${whole(entry.create_revision)}, modified at ${whole(entry.mod_revision)}${entry.lease ? `, lease ${entry.lease}` : ''}</p>
+      ${copyButton(etcdctl('get', [], chosen.bytes))}
       <fieldset class="forms"><legend class="hidden">Show the value as</legend>${FORMS.map(([id, name]) => html`
         <label><input type="radio" name="form" value=${id} .checked=${form === id} ?disabled=${id !== 'hex' && value[id] === null}
           @change=${() => { chosen.form = id; this.#show(); }}><span>${name}</span></label>`)}</fieldset>
@@ -131,6 +144,21 @@ export class KeyValue {
         <span class="when">${whole(change.mod_revision)}</span> ${change.type === 'put'
           ? html`<span class="change">put</span><span class="code snippet">${snippet(change)}</span>`
           : html`<span class="change delete">delete</span>`}</li>`)}</ol>`;
+  }
+}
+
+/** Sets the entry; keeps the selected form if the value has it. */
+function fill(chosen, entry) {
+  if (entry.mod_revision <= chosen.entry?.mod_revision) {
+    return;
+  }
+  const bytes = bytesOf(entry.value, entry.value_encoding);
+  const text = textOf(bytes);
+  const json = text === null ? null : prettyJson(text);
+  chosen.entry = entry;
+  chosen.value = { bytes, text, json };
+  if (chosen.form === null || (chosen.form !== 'hex' && chosen.value[chosen.form] === null)) {
+    chosen.form = json !== null && /^\s*[[{]/.test(text) ? 'json' : text !== null ? 'text' : 'hex';
   }
 }
 

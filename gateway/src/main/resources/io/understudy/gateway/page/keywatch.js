@@ -1,4 +1,5 @@
 // Commits as they happen below a prefix. Paused, it goes on counting, and shows later what came meanwhile.
+import { copyButton, etcdctl } from './command.js';
 import { empty, html, icon, nothing } from './html.js';
 import { plural, whole } from './format.js';
 import { bytesOf, percent, shown } from './keybytes.js';
@@ -101,6 +102,7 @@ export class KeyWatch {
         <button type="button" class="pause" aria-pressed=${this.#paused} @click=${() => this.#pause()}>
           ${icon(this.#paused ? 'play' : 'pause')} ${this.#paused ? 'Resume' : 'Pause'}</button>
         <button type="button" class="stop" @click=${() => { this.stop(); this.#show(); }}>Stop</button></div>
+      ${copyButton(etcdctl('watch', ['--prefix'], this.#prefix))}
       ${this.#paused ? html`<p class="below">${plural(this.#heldCount, 'change')} since the watch was paused</p>` : nothing}
       ${this.#lost ? html`<p class="below">Interrupted; resumes from the last revision when the gateway is reachable</p>` : nothing}
       ${this.#gap === null ? nothing : html`<p class="below gap">${icon('warn')} Some changes up to revision ${whole(this.#gap)} are

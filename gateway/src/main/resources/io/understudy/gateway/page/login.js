@@ -1,5 +1,5 @@
 // Asks who the user is, where the source has users; and says it in the header.
-import { html, icon, nothing } from './html.js';
+import { html, icon, mark, nothing } from './html.js';
 import { session } from './session.js';
 
 let asked = false;
@@ -31,8 +31,9 @@ export function login({ link: { phase, message: reason } }, show) {
   }
   return html`<form class="card login" data-login="needed" @submit=${submit} autocomplete="on">
     <h2>${icon('key')} Sign in</h2>
-    <p>The source cluster requires authentication. The login is stored in this tab only.
-      ${reason && session.user() ? html`<span class="reason" role="alert">${session.user()}: ${reason}</span>` : nothing}</p>
+    <p>The source cluster requires authentication. The login is stored in this tab only.</p>
+    ${reason && session.user() ? html`<p class="refused" role="alert">${mark('bad', `Sign-in as ${session.user()} failed`)}
+      <span class="reason">${reason}</span></p>` : nothing}
     <label>User <input name="user" autocomplete="username" required spellcheck="false" autocapitalize="none"></label>
     <label>Password <input name="password" type="password" autocomplete="current-password" required></label>
     <button type="submit" class="primary">Sign in</button></form>`;

@@ -19,6 +19,11 @@ export function seated(all) {
     || nameOf(one).localeCompare(nameOf(other), 'en', { numeric: true }));
 }
 
+/** Returns the versions of the members, several during a rolling upgrade; empty while unknown. */
+export function versionsOf(core) {
+  return [...new Set((core?.members ?? []).map(({ version }) => version).filter(Boolean))].sort().join(', ');
+}
+
 function named({ name }) {
   return name ? `, topic ${name}` : '';
 }

@@ -56,7 +56,7 @@ export function supervisors({ overview }) {
     ${each.paused ? html`<p class="reason">${each.paused}</p>` : nothing}
     ${each.reachable === false || !each.quorum ? nothing : html`<p class="below quorum">${seen(each, overview.at)}</p>`}
     ${each.reachable === false || !each.decision ? nothing : html`<p class="below decision">${done(each.decision)}</p>`}
-    ${events(each.events ?? [])}
+    ${events(each)}
   </div>`);
 }
 
@@ -92,9 +92,10 @@ function done({ observed, action }) {
   return [observed, action].filter(Boolean).join(': ');
 }
 
-function events(all) {
+function events({ name, url, events: known }) {
+  const all = known ?? [];
   return all.length === 0 ? empty('No events yet') : html`
-    <ol class="events">${all.map((event) => html`<li>
+    <ol class="events" tabindex="0" aria-label="Events of ${name ?? address(url)}, newest first">${all.map((event) => html`<li>
       <time class="when" datetime=${event.at}>${time(event.at)}</time>
       <div><span class="name">${event.step || event.rule}</span>
         ${event.outcome && event.outcome !== 'none' ? mark(OUTCOMES[event.outcome] ?? 'unknown', event.outcome) : nothing}

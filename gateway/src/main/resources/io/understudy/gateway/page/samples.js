@@ -1,14 +1,21 @@
-// What is charted: samples of the last 15 minutes, by series, on one axis of time.
-const WINDOW_MS = 15 * 60_000;
+// What is charted: samples by series, on one axis of time.
+
+/** What the stream of the gateway begins with. */
+export const WINDOW_MS = 15 * 60_000;
 
 export class Samples {
-  #stepMs = 1000;
+  #longestMs;
+  stepMs = 1000;
   times = [];
   series = new Map();
 
+  constructor(longestMs = WINDOW_MS) {
+    this.#longestMs = longestMs;
+  }
+
   /** Those that the gateway has kept: after what is known, or else instead of it. */
   load({ step_ms: step, times, series }) {
-    this.#stepMs = step || this.#stepMs;
+    this.stepMs = step || this.stepMs;
     if (times[0] <= this.times.at(-1)) {
       this.clear();
     }
@@ -36,13 +43,13 @@ export class Samples {
       this.clear();
       last = undefined;
     }
-    if (last !== undefined && time - last > this.#stepMs * 2.5) {
+    if (last !== undefined && time - last > this.stepMs * 2.5) {
       // Nobody knows what was in between: no line is drawn across.
-      this.#append(last + this.#stepMs, {});
+      this.#append(last + this.stepMs, {});
     }
     this.#append(time, values);
     let old = 0;
-    while (this.times[old] < time - WINDOW_MS) {
+    while (this.times[old] < time - this.#longestMs) {
       old++;
     }
     if (old > 0) {

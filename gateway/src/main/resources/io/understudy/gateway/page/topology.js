@@ -59,7 +59,7 @@ function word(node) {
   if (node.quorum === 'held' && node.alarms.length > 0) {
     return `quorum held, alarm ${node.alarms[0]}`;
   }
-  return node.quorum === 'held' ? 'quorum held, a member is unhealthy' : node.quorum ? `quorum ${node.quorum}` : 'unknown';
+  return node.quorum === 'held' ? `quorum held, ${node.healthy}` : node.quorum ? `quorum ${node.quorum}` : 'unknown';
 }
 
 function feed({ perSecond, unit, lagMs, state }, parent) {
@@ -87,7 +87,7 @@ export function arrange(host) {
     return;
   }
   const columns = Number(tree.dataset.columns);
-  tree.classList.toggle('wide', host.clientWidth >= 180 + columns * 150 + (columns - 1) * 90);
+  tree.classList.toggle('wide', host.clientWidth >= 190 + (columns - 1) * 233);
   const wide = tree.classList.contains('wide');
   const boxes = new Map();
   for (const element of tree.querySelectorAll('.node')) {
