@@ -236,7 +236,7 @@ public final class AuthCopy implements AutoCloseable {
         AuthPlan plan = AuthPlan.of(read.get().held(), target.read(), brought, hashes, writer);
         AuthTarget changed = new RegisteredTarget(target, register, current);
         CallFailedException refused = null;
-        for (AuthChange change : plan.changes()) {
+        for (AuthTarget.Change change : plan.changes()) {
             if (!active.getAsBoolean()) {
                 throw new OvertakenException("the mirror process is no longer active");
             }

@@ -6,7 +6,6 @@ import io.etcd.jetcd.api.Compare;
 import io.etcd.jetcd.api.KeyValue;
 import io.etcd.jetcd.api.PutRequest;
 import io.etcd.jetcd.api.RangeRequest;
-import io.etcd.jetcd.api.RangeResponse;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.ResponseOp;
 import io.etcd.jetcd.api.TxnRequest;
@@ -32,8 +31,6 @@ final class AuthRegister {
     private static final String SEEN = "auth/seen";
     /** Terminates a name, so that no key collides with another of the mirror. */
     private static final String END = "/";
-
-    private static final int PAGE_KEYS = 2_000;
 
     /** The target holds no freeze: permissions that a freeze withdrew must not be granted. No key has version 0. */
     private static final Compare NOTHING_WITHDRAWN = Compare.newBuilder()
@@ -117,25 +114,13 @@ final class AuthRegister {
         KeyRange range = ReservedKeys.all(mirror, what);
         int prefix = range.from().size();
         Map<String, String> found = new HashMap<>();
-        ByteString from = range.etcdKey();
-        while (true) {
-            RangeRequest request = RangeRequest.newBuilder()
-                    .setKey(from)
-                    .setRangeEnd(range.etcdRangeEnd())
-                    .setLimit(PAGE_KEYS)
-                    .build();
-            RangeResponse page = calls.kv(stub -> stub.range(request));
-            for (KeyValue each : page.getKvsList()) {
-                String name = each.getKey().substring(prefix).toStringUtf8();
-                found.put(
-                        name.substring(0, name.length() - END.length()),
-                        each.getValue().toStringUtf8());
-            }
-            if (!page.getMore()) {
-                return found;
-            }
-            from = KeyRange.single(page.getKvs(page.getKvsCount() - 1).getKey()).etcdRangeEnd();
-        }
+        calls.forEach(range, false, each -> {
+            String name = each.getKey().substring(prefix).toStringUtf8();
+            found.put(
+                    name.substring(0, name.length() - END.length()),
+                    each.getValue().toStringUtf8());
+        });
+        return found;
     }
 
     private boolean put(String what, String value, Compare epoch)

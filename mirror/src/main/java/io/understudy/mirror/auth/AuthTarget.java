@@ -9,6 +9,12 @@ import io.understudy.mirror.call.CallFailedException;
  */
 interface AuthTarget {
 
+    /** A step that brings a target's authorisation nearer to the source's. */
+    @FunctionalInterface
+    interface Change {
+        void applyTo(AuthTarget target) throws CallFailedException, InterruptedException, OvertakenException;
+    }
+
     /** Registers the role first. */
     void addRole(String role) throws CallFailedException, InterruptedException, OvertakenException;
 
