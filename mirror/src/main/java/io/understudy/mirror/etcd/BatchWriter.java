@@ -28,13 +28,13 @@ final class BatchWriter {
     private static final Logger LOG = LoggerFactory.getLogger(BatchWriter.class);
 
     private final String mirror;
-    private final CheckpointWriter writer;
+    private final FencedWriter writer;
     private final TargetLeases leases;
     private final ForeignWriteHint hint;
     private volatile KeyObservation observation = new KeyObservation(List.of());
     private volatile Revision complete = Revision.ZERO;
 
-    BatchWriter(String mirror, CheckpointWriter writer, TargetLeases leases, ForeignWriteHint hint) {
+    BatchWriter(String mirror, FencedWriter writer, TargetLeases leases, ForeignWriteHint hint) {
         this.mirror = mirror;
         this.writer = writer;
         this.leases = leases;

@@ -48,7 +48,7 @@ final class Synchronisation implements AutoCloseable {
     private final EtcdSinkOptions options;
     private final TargetCalls calls;
     private final @Nullable TargetCalls source;
-    private final CheckpointWriter writer;
+    private final FencedWriter writer;
     private final TargetChecks checks;
     private final Homes homes;
     private final TargetLeases leases;
@@ -79,7 +79,7 @@ final class Synchronisation implements AutoCloseable {
             EtcdSinkOptions options,
             TargetCalls calls,
             @Nullable TargetCalls source,
-            CheckpointWriter writer,
+            FencedWriter writer,
             TargetChecks checks,
             Homes homes,
             TargetLeases leases,

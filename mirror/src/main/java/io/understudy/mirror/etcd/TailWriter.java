@@ -31,7 +31,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 final class TailWriter implements AutoCloseable {
 
     private final MirrorScope scope;
-    private final CheckpointWriter writer;
+    private final FencedWriter writer;
     private final SinkListener listener;
     private final TargetLeases leases;
     private final ByteString record;
@@ -48,7 +48,7 @@ final class TailWriter implements AutoCloseable {
     TailWriter(
             String mirror,
             MirrorScope scope,
-            CheckpointWriter writer,
+            FencedWriter writer,
             TargetLeases leases,
             TargetHistory history,
             ForeignWriteHint hint,

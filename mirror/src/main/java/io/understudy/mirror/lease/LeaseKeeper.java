@@ -77,7 +77,8 @@ public final class LeaseKeeper implements AutoCloseable {
 
     private boolean keeps;
 
-    private LeaseKeeper(String mirror, String process, EtcdCluster target, int maxTxnOps, LeaseMetrics metrics) {
+    /** Keeps nothing alive before {@link #start}. */
+    LeaseKeeper(String mirror, String process, EtcdCluster target, int maxTxnOps, LeaseMetrics metrics) {
         this.mirror = mirror;
         this.process = process;
         this.cluster = target;
@@ -232,7 +233,7 @@ public final class LeaseKeeper implements AutoCloseable {
     private void look() throws CallFailedException, InterruptedException {
         boolean isOurs = isOurs();
         Map<Long, HeldLease> found = isOurs && left == null
-                ? byId(register.ids().stream().map(HeldLease::registered).toList())
+                ? byId(register.ids().stream().map(id -> new HeldLease(id, 0)).toList())
                 : null;
         synchronized (this) {
             if (writing == null && (!isOurs || left == null)) {

@@ -34,7 +34,6 @@ import org.slf4j.LoggerFactory;
  * <p>Invariant M11: keys that expired while no mirror ran are restored.
  *
  * @param source reads of any revision
- * @param head the source's revision, confirmed by a quorum
  * @param target linearizable reads
  * @param batch maximum operations of a transaction
  */
@@ -42,7 +41,6 @@ record LeaseRestore(
         String mirror,
         MirrorScope scope,
         ClusterCalls source,
-        ConfirmedRevision head,
         ClusterCalls target,
         int batch,
         Repeated repeated,
@@ -217,7 +215,7 @@ record LeaseRestore(
                     throw new CompactedException();
                 }
                 // From a member that lags, or a source that was restored.
-                if (e.error() == EtcdError.FUTURE_REVISION && head.read().isBefore(at.revision())) {
+                if (e.error() == EtcdError.FUTURE_REVISION && leases.head().isBefore(at.revision())) {
                     throw new SinkException.Unavailable(
                             "source revision decreased below the mirrored revision " + at.revision(), e);
                 }

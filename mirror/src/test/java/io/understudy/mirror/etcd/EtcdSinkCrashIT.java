@@ -166,7 +166,8 @@ final class EtcdSinkCrashIT {
     }
 
     private static @Nullable Checkpoint stored(String mirror) {
-        return new FencedWriter(new TargetCalls(cluster, new Silent()), mirror, EtcdSinkOptions.DEFAULTS).read();
+        return new FencedWriter(new TargetCalls(cluster, new Silent()), mirror, EtcdSinkOptions.DEFAULTS, new Silent())
+                .read();
     }
 
     private static SortedMap<ByteString, ByteString> contents(History history) {

@@ -102,6 +102,6 @@ final class FencedWriterIT {
     }
 
     private FencedWriter writer(String mirror) {
-        return new FencedWriter(new TargetCalls(cluster, new Silent()), mirror, EtcdSinkOptions.DEFAULTS);
+        return new FencedWriter(new TargetCalls(cluster, new Silent()), mirror, EtcdSinkOptions.DEFAULTS, new Silent());
     }
 }

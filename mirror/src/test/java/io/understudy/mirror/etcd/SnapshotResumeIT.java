@@ -220,7 +220,8 @@ final class SnapshotResumeIT {
     @Test
     void deletionsOfAReplacedCommitAreNotAllowedToAnotherSource() throws Exception {
         interruptDeletions();
-        Checkpoint ofAnother = new FencedWriter(new TargetCalls(connections.target(), new Silent()), "dr", options)
+        Checkpoint ofAnother = new FencedWriter(
+                        new TargetCalls(connections.target(), new Silent()), "dr", options, new Silent())
                 .read()
                 .inAnotherHistory(new ClusterId(1), new Revision(1));
         target.put(ReservedKeys.checkpoint("dr").toStringUtf8(), CheckpointCodec.encode(ofAnother));
@@ -251,7 +252,7 @@ final class SnapshotResumeIT {
         long before = read();
         FeedStart start = run((int) before + STOP_AFTER);
         assertThat(start instanceof UnfinishedSnapshot).isFalse();
-        assertThat(new FencedWriter(new TargetCalls(connections.target(), new Silent()), "dr", options)
+        assertThat(new FencedWriter(new TargetCalls(connections.target(), new Silent()), "dr", options, new Silent())
                         .read()
                         .state())
                 .isEqualTo(CheckpointState.SYNCING);

@@ -33,6 +33,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -191,6 +192,7 @@ final class TailWriterIT {
     @Test
     void theTransactionBeforeTheRestorationOfLeasesHasOneMark() {
         List<List<ClusterId>> marks = new CopyOnWriteArrayList<>();
+        AtomicBoolean isReadable = new AtomicBoolean();
         TargetLeases kept = new TargetLeases() {
             @Override
             public boolean areKept() {
@@ -204,6 +206,9 @@ final class TailWriterIT {
 
             @Override
             public boolean restore(Position at, List<KeyValue> keys, Consumer<List<RequestOp>> writer) {
+                if (keys == null && !isReadable.get()) {
+                    return false;
+                }
                 if (keys == null) {
                     writer.accept(List.of(Operations.put(ByteString.copyFromUtf8("/l/1"), KEY)));
                     marks.add(mark(SyncWriter.key("l", 0)));
@@ -245,7 +250,8 @@ final class TailWriterIT {
             leased.commit(passed, position(passed));
             leased.settle();
             assertThat(leased.checkpoint().path()).containsExactly(new ClusterId(7), SOURCE);
-            assertThat(leased.restoreLeases()).isTrue();
+            isReadable.set(true);
+            leased.progress(position(passed));
         }
         assertThat(marks).hasSize(2).containsOnly(List.of(SOURCE));
     }
