@@ -4,7 +4,6 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
-import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.KeyValue;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -28,7 +27,7 @@ final class Envelope {
     static byte[] write(TopicRecord content, long nowMillis) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         try (JsonGenerator json = JSON.createGenerator(bytes)) {
-            KeyValue entry = entry(content);
+            KeyValue entry = content.entry();
             json.writeStartObject();
             json.writeNullField("before");
             if (entry == null) {
@@ -98,15 +97,6 @@ final class Envelope {
             json.skipChildren();
         }
         return false;
-    }
-
-    private static @Nullable KeyValue entry(TopicRecord content) {
-        if (content instanceof TopicRecord.Found found) {
-            return found.entry();
-        }
-        return content instanceof TopicRecord.Changed changed && changed.change() instanceof Change.Put put
-                ? put.keyValue()
-                : null;
     }
 
     private static String operation(TopicRecord content, @Nullable KeyValue entry) {

@@ -95,44 +95,48 @@ public final class RecordFormat {
 
     private static ProducerRecord<byte[], byte[]> write(
             String topic, int partition, TopicRecord content, ValueFormat format) {
-        byte[] cluster = ascii(content.cluster().toString());
-        if (content instanceof TopicRecord.Changed changed) {
-            KeyValue entry = changed.change() instanceof Change.Put put ? put.keyValue() : null;
-            ProducerRecord<byte[], byte[]> record = record(
-                    topic,
-                    partition,
-                    format,
-                    cluster,
-                    Kind.COMMIT,
-                    changed.revision(),
-                    changed.change().key(),
-                    entry);
-            add(record.headers(), MirrorRecord.INDEX, changed.index());
-            add(record.headers(), MirrorRecord.SIZE, changed.size());
-            return record;
-        } else if (content instanceof TopicRecord.Found found) {
-            KeyValue entry = found.entry();
-            return record(topic, partition, format, cluster, Kind.SNAPSHOT, entry.modRevision(), entry.key(), entry);
-        } else if (content instanceof TopicRecord.Gone gone) {
-            return record(topic, partition, format, cluster, Kind.SNAPSHOT, gone.revision(), gone.key(), null);
-        } else if (content instanceof TopicRecord.SnapshotBegin begin) {
-            return mark(topic, partition, format, cluster, Kind.SNAPSHOT_BEGIN, begin.revision());
-        } else if (content instanceof TopicRecord.SnapshotEnd end) {
-            ProducerRecord<byte[], byte[]> record =
-                    mark(topic, partition, format, cluster, Kind.SNAPSHOT_END, end.revision());
-            add(record.headers(), MirrorRecord.RECORDS, end.records());
-            return record;
+        ByteString key = content.key();
+        KeyValue entry = content.entry();
+        ProducerRecord<byte[], byte[]> record = new ProducerRecord<>(
+                topic,
+                partition,
+                key == null ? NO_KEY : key.toByteArray(),
+                key == null ? NO_KEY : entry == null ? null : entry.value().toByteArray());
+        Headers headers = record.headers();
+        headers.add(MirrorRecord.FORMAT, ascii(format.number()));
+        headers.add(MirrorRecord.CLUSTER, ascii(content.cluster().toString()));
+        headers.add(MirrorRecord.KIND, kind(content).bytes());
+        add(headers, MirrorRecord.REVISION, content.revision().value());
+        if (entry != null) {
+            add(headers, MirrorRecord.CREATE_REVISION, entry.createRevision().value());
+            add(headers, MirrorRecord.VERSION, entry.version());
+            add(headers, MirrorRecord.LEASE, entry.lease());
         }
-        TopicRecord.Complete complete = (TopicRecord.Complete) content;
-        ProducerRecord<byte[], byte[]> record =
-                mark(topic, partition, format, cluster, Kind.COMPLETE, complete.revision());
-        add(record.headers(), MirrorRecord.PREVIOUS, complete.previous().value());
-        add(record.headers(), MirrorRecord.RECORDS, complete.records());
-        Instant asOf = complete.asOf();
-        if (asOf != null) {
-            add(record.headers(), MirrorRecord.AS_OF, asOf.toEpochMilli());
+        if (content instanceof TopicRecord.Changed changed) {
+            add(headers, MirrorRecord.INDEX, changed.index());
+            add(headers, MirrorRecord.SIZE, changed.size());
+        } else if (content instanceof TopicRecord.SnapshotEnd end) {
+            add(headers, MirrorRecord.RECORDS, end.records());
+        } else if (content instanceof TopicRecord.Complete complete) {
+            add(headers, MirrorRecord.PREVIOUS, complete.previous().value());
+            add(headers, MirrorRecord.RECORDS, complete.records());
+            Instant asOf = complete.asOf();
+            if (asOf != null) {
+                add(headers, MirrorRecord.AS_OF, asOf.toEpochMilli());
+            }
         }
         return record;
+    }
+
+    private static Kind kind(TopicRecord content) {
+        if (content instanceof TopicRecord.Changed) {
+            return Kind.COMMIT;
+        } else if (content instanceof TopicRecord.SnapshotBegin) {
+            return Kind.SNAPSHOT_BEGIN;
+        } else if (content instanceof TopicRecord.SnapshotEnd) {
+            return Kind.SNAPSHOT_END;
+        }
+        return content instanceof TopicRecord.Complete ? Kind.COMPLETE : Kind.SNAPSHOT;
     }
 
     /**
@@ -231,46 +235,6 @@ public final class RecordFormat {
             return new TopicRecord.Changed(cluster, revision, read.index(), read.size(), change);
         }
         return entry == null ? new TopicRecord.Gone(cluster, revision, key) : new TopicRecord.Found(cluster, entry);
-    }
-
-    private static ProducerRecord<byte[], byte[]> record(
-            String topic,
-            int partition,
-            ValueFormat format,
-            byte[] cluster,
-            Kind kind,
-            Revision revision,
-            ByteString key,
-            @Nullable KeyValue entry) {
-        ProducerRecord<byte[], byte[]> record = new ProducerRecord<>(
-                topic,
-                partition,
-                key.toByteArray(),
-                entry == null ? null : entry.value().toByteArray());
-        addCommon(record.headers(), format, cluster, kind, revision);
-        if (entry != null) {
-            add(
-                    record.headers(),
-                    MirrorRecord.CREATE_REVISION,
-                    entry.createRevision().value());
-            add(record.headers(), MirrorRecord.VERSION, entry.version());
-            add(record.headers(), MirrorRecord.LEASE, entry.lease());
-        }
-        return record;
-    }
-
-    private static ProducerRecord<byte[], byte[]> mark(
-            String topic, int partition, ValueFormat format, byte[] cluster, Kind kind, Revision revision) {
-        ProducerRecord<byte[], byte[]> record = new ProducerRecord<>(topic, partition, NO_KEY, NO_KEY);
-        addCommon(record.headers(), format, cluster, kind, revision);
-        return record;
-    }
-
-    private static void addCommon(Headers headers, ValueFormat format, byte[] cluster, Kind kind, Revision revision) {
-        headers.add(MirrorRecord.FORMAT, ascii(format.number()));
-        headers.add(MirrorRecord.CLUSTER, cluster);
-        headers.add(MirrorRecord.KIND, kind.bytes());
-        add(headers, MirrorRecord.REVISION, revision.value());
     }
 
     private static void add(Headers headers, String name, long number) {

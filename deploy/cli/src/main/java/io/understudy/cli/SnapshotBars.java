@@ -3,7 +3,7 @@ package io.understudy.cli;
 import io.understudy.lab.progress.Progress;
 import io.understudy.mirror.pipeline.MirrorReport;
 import io.understudy.mirror.pipeline.MirrorState;
-import io.understudy.mirror.pipeline.SnapshotProgress;
+import io.understudy.mirror.pipeline.MirrorReport.SnapshotProgress;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

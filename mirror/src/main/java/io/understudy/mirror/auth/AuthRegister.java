@@ -12,6 +12,7 @@ import io.etcd.jetcd.api.TxnRequest;
 import io.understudy.etcd.Duty;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdMessages;
+import io.understudy.mirror.auth.AuthTarget.OvertakenException;
 import io.understudy.mirror.call.CallFailedException;
 import io.understudy.mirror.call.ClusterCalls;
 import io.understudy.mirror.scope.ReservedKeys;
@@ -19,6 +20,7 @@ import io.understudy.vocabulary.KeyRange;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Register of the roles and users that a mirror copied to the target. Each has one key, put before it is added; a
@@ -153,5 +155,22 @@ final class AuthRegister {
                     "another process took over the mirror, or a switchover is revoking permissions in the target");
         }
         return answer.getResponsesList();
+    }
+
+    /**
+     * The roles and users that a mirror has at least started to copy.
+     *
+     * @param users by name, with the digest of the hash that is their password; empty for none
+     */
+    record Brought(Set<String> roles, Map<String, String> users) {
+
+        Brought {
+            roles = Set.copyOf(roles);
+            users = Map.copyOf(users);
+        }
+
+        boolean isEmpty() {
+            return roles.isEmpty() && users.isEmpty();
+        }
     }
 }

@@ -1,6 +1,8 @@
 package io.understudy.mirror.auth;
 
 import io.etcd.jetcd.api.Permission;
+import io.understudy.mirror.auth.Authorisation.GrantedRange;
+import io.understudy.mirror.auth.PasswordFile.PasswordHash;
 import io.understudy.mirror.call.CallFailedException;
 
 /**
@@ -40,4 +42,12 @@ interface AuthTarget {
 
     /** Deletes the user, then its entry in the register. */
     void deleteUser(String user) throws CallFailedException, InterruptedException, OvertakenException;
+
+    /** The compared state is outdated; the comparison must be repeated. */
+    static final class OvertakenException extends Exception {
+
+        OvertakenException(String why) {
+            super(why);
+        }
+    }
 }

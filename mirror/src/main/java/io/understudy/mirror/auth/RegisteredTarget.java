@@ -3,6 +3,9 @@ package io.understudy.mirror.auth;
 import io.etcd.jetcd.api.Compare;
 import io.etcd.jetcd.api.Permission;
 import io.understudy.etcd.EtcdError;
+import io.understudy.mirror.auth.AuthTarget.OvertakenException;
+import io.understudy.mirror.auth.Authorisation.GrantedRange;
+import io.understudy.mirror.auth.PasswordFile.PasswordHash;
 import io.understudy.mirror.call.CallFailedException;
 import org.jspecify.annotations.Nullable;
 

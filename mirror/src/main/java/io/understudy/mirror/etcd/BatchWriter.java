@@ -2,6 +2,7 @@ package io.understudy.mirror.etcd;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.RequestOp;
+import io.understudy.etcd.EtcdMessages;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointState;
 import io.understudy.mirror.lease.TargetLeases;
@@ -138,7 +139,7 @@ final class BatchWriter {
             granted.add(
                     there == lease
                             ? operation
-                            : Operations.put(
+                            : EtcdMessages.put(
                                     operation.getRequestPut().getKey(),
                                     operation.getRequestPut().getValue(),
                                     there));

@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -112,7 +113,7 @@ final class FencedWriter {
      */
     void beginEpoch(Checkpoint first, RequestOp... more) {
         List<RequestOp> operations = new ArrayList<>(List.of(more));
-        operations.add(Operations.put(epochKey, ByteString.copyFromUtf8(first.epoch() + " " + first.writer())));
+        operations.add(EtcdMessages.put(epochKey, ByteString.copyFromUtf8(first.epoch() + " " + first.writer())));
         writeOwn(operations, first);
         epochRevision = key.modRevision();
     }
@@ -253,4 +254,11 @@ final class FencedWriter {
             throw new SinkException.Refused(String.valueOf(e.getMessage()), e);
         }
     }
+
+    /**
+     * A compare that fails any transaction once another writer has taken over the mirror.
+     *
+     * @param why explains, by the given calls, a {@code compare} that no longer holds
+     */
+    record Fence(Compare compare, Function<TargetCalls, SinkException> why) {}
 }

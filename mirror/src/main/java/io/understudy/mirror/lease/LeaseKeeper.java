@@ -3,12 +3,15 @@ package io.understudy.mirror.lease;
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.TxnRequest;
 import io.etcd.jetcd.api.TxnResponse;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
 import io.understudy.etcd.Duty;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdMessages;
 import io.understudy.mirror.call.CallFailedException;
 import io.understudy.mirror.call.ClusterCalls;
 import io.understudy.mirror.home.Home;
+import io.understudy.mirror.metrics.MirrorMeter;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Revision;
@@ -20,6 +23,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -299,5 +303,29 @@ public final class LeaseKeeper implements AutoCloseable {
 
     private static long between(HeldLease lease) {
         return TimeUnit.SECONDS.toNanos(Math.max(MIN_CHECK_SECONDS, Math.min(MAX_CHECK_SECONDS, lease.seconds())));
+    }
+
+    /** Metrics of a mirror's leases. One per mirror. */
+    public static final class LeaseMetrics {
+
+        private final AtomicInteger held = new AtomicInteger();
+        private final Counter restored;
+
+        public LeaseMetrics(String mirror, MeterRegistry meters) {
+            MirrorMeter.LEASES
+                    .gauge(held, AtomicInteger::get)
+                    .tag("mirror", mirror)
+                    .register(meters);
+            this.restored =
+                    MirrorMeter.LEASES_RESTORED.counter().tag("mirror", mirror).register(meters);
+        }
+
+        void held(int count) {
+            held.set(count);
+        }
+
+        void restored(int keys) {
+            restored.increment(keys);
+        }
     }
 }

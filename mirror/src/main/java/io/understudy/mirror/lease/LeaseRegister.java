@@ -45,7 +45,7 @@ final class LeaseRegister {
     /** Adds leases, as many as a transaction has operations at most. */
     void add(List<Long> ids, ClusterId source, List<Compare> fence) throws CallFailedException, InterruptedException {
         ByteString value = ByteString.copyFromUtf8(source.toString());
-        write(ids.stream().map(id -> EtcdMessages.put(key(id), value, 0)).toList(), fence);
+        write(ids.stream().map(id -> EtcdMessages.put(key(id), value)).toList(), fence);
     }
 
     void remove(long id, List<Compare> fence) throws CallFailedException, InterruptedException {
@@ -69,7 +69,7 @@ final class LeaseRegister {
     }
 
     void setWhole(boolean whole, List<Compare> fence) throws CallFailedException, InterruptedException {
-        write(List.of(whole ? EtcdMessages.put(whole(), KEPT, 0) : EtcdMessages.delete(whole())), fence);
+        write(List.of(whole ? EtcdMessages.put(whole(), KEPT) : EtcdMessages.delete(whole())), fence);
     }
 
     /** Returns the register's prefix, for messages. */

@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.Permission;
+import io.understudy.mirror.auth.AuthRegister.Brought;
+import io.understudy.mirror.auth.Authorisation.GrantedRange;
+import io.understudy.mirror.auth.PasswordFile.PasswordHash;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;

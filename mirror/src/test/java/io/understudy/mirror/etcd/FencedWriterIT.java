@@ -8,6 +8,7 @@ import io.understudy.etcd.EtcdCluster;
 import io.understudy.local.junit.EtcdExtension;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointState;
+import io.understudy.mirror.etcd.FencedWriter.Fence;
 import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.Silent;
 import io.understudy.mirror.scope.MirrorScope;

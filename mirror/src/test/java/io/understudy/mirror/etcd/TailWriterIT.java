@@ -8,6 +8,7 @@ import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.EtcdMessages;
 import io.understudy.local.junit.EtcdExtension;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointCodec;
@@ -210,7 +211,7 @@ final class TailWriterIT {
                     return false;
                 }
                 if (keys == null) {
-                    writer.accept(List.of(Operations.put(ByteString.copyFromUtf8("/l/1"), KEY)));
+                    writer.accept(List.of(EtcdMessages.put(ByteString.copyFromUtf8("/l/1"), KEY)));
                     marks.add(mark(SyncWriter.key("l", 0)));
                     marks.add(mark(ReservedKeys.checkpoint("l")));
                 }
@@ -268,7 +269,7 @@ final class TailWriterIT {
                                 .setKey(KEY)
                                 .setTarget(Compare.CompareTarget.MOD)
                                 .setModRevision(modRevision))
-                        .addSuccess(Operations.put(KEY, ByteString.copyFromUtf8(value))))
+                        .addSuccess(EtcdMessages.put(KEY, ByteString.copyFromUtf8(value))))
                 .build();
     }
 

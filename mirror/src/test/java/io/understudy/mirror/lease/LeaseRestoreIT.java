@@ -16,6 +16,7 @@ import io.understudy.mirror.fixture.Leases;
 import io.understudy.mirror.fixture.Silent;
 import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.fixture.TestClient;
+import io.understudy.mirror.lease.LeaseKeeper.LeaseMetrics;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.ClusterId;

@@ -2,11 +2,14 @@ package io.understudy.local.binary;
 
 import io.understudy.local.process.Command;
 import io.understudy.local.process.CommandFailedException;
+import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -92,5 +95,80 @@ public record EtcdBinaries(
         return ProgramVersion.in(printed)
                 .orElseThrow(
                         () -> new NotHereException(etcd + " --version printed no version: '" + printed.strip() + "'"));
+    }
+
+    /**
+     * Looks in one place after the other, for each wanted version in turn. A failure lists every place with its reason.
+     */
+    record Search(ExplicitPath explicit, List<BinarySource> places) {
+
+        static Search ofThisMachine() {
+            EtcdCache cache = EtcdCache.ofThisUser();
+            return new Search(
+                    new ExplicitPath(),
+                    List.of(
+                            new SystemPath(),
+                            cache,
+                            new Fetched(cache, new OfficialRelease()),
+                            new Fetched(cache, new DebianPackages()),
+                            new Fetched(cache, new GoModules())));
+        }
+
+        EtcdBinaries run(List<WantedVersion> versions, Consumer<String> progress) {
+            Optional<EtcdBinaries> named = explicit.find(versions);
+            if (named.isPresent()) {
+                return named.get();
+            }
+            List<String> tried = new ArrayList<>(List.of(explicit.describe() + ": not set"));
+            for (WantedVersion wanted : versions) {
+                for (BinarySource place : places) {
+                    try {
+                        return place.look(wanted, progress);
+                    } catch (NotHereException e) {
+                        tried.add((wanted.byDefault() ? "" : wanted + ", ") + place.describe() + ": " + e.getMessage());
+                    }
+                }
+            }
+            throw new EtcdNotFoundException(tried);
+        }
+
+        /** The folders of PATH. */
+        static final class SystemPath implements BinarySource {
+
+            private final @Nullable String path;
+
+            SystemPath() {
+                this(System.getenv("PATH"));
+            }
+
+            SystemPath(@Nullable String path) {
+                this.path = path;
+            }
+
+            @Override
+            public String describe() {
+                return "PATH";
+            }
+
+            @Override
+            public EtcdBinaries look(WantedVersion wanted, Consumer<String> progress) throws NotHereException {
+                List<String> reasons = new ArrayList<>();
+                for (String folder : (path == null ? "" : path).split(File.pathSeparator, -1)) {
+                    if (folder.isEmpty() || !Files.isExecutable(Path.of(folder, "etcd"))) {
+                        continue;
+                    }
+                    try {
+                        EtcdBinaries found = EtcdBinaries.in(Path.of(folder).toAbsolutePath());
+                        if (wanted.byDefault() || wanted.accepts(found.version())) {
+                            return found;
+                        }
+                        reasons.add(found.etcd() + " is version " + found.version());
+                    } catch (NotHereException e) {
+                        reasons.add(e.getMessage());
+                    }
+                }
+                throw new NotHereException(reasons.isEmpty() ? "no etcd found" : String.join("; ", reasons));
+            }
+        }
     }
 }
