@@ -6,8 +6,9 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -21,24 +22,16 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Invariant L1: no child outlives this JVM, whatever ends it.
  */
-final class LocalProcess implements ServerProcess {
+final class LocalProcess extends HandledProcess {
 
     private static final Logger LOG = LoggerFactory.getLogger(LocalProcess.class);
-    private static final long STOP_SECONDS = 10;
     private static final String WAIT_THEN_RUN = "read -r go || exit 125; exec \"$@\" </dev/null";
 
-    private final ServerCommand command;
     private volatile @Nullable Process process;
-    private volatile boolean paused;
     private boolean closed;
 
     LocalProcess(ServerCommand command) {
-        this.command = command;
-    }
-
-    @Override
-    public String name() {
-        return command.name();
+        super(command);
     }
 
     @Override
@@ -46,12 +39,9 @@ final class LocalProcess implements ServerProcess {
         if (closed) {
             throw new IllegalStateException(name() + " is closed");
         }
-        if (isAlive()) {
-            throw new IllegalStateException(name() + " is already running, process " + process());
-        }
-        paused = false;
+        requireEnded();
         try {
-            Process child = launch();
+            Process child = launch(List.of("sh", "-c", WAIT_THEN_RUN, name()), ProcessBuilder.Redirect.PIPE);
             process = child;
             Guard guard = Guard.watch(child.pid());
             var unused = child.onExit().thenAccept(ended -> {
@@ -65,107 +55,27 @@ final class LocalProcess implements ServerProcess {
             try (OutputStream word = child.getOutputStream()) {
                 word.write("go\n".getBytes(StandardCharsets.US_ASCII));
             }
-            LOG.atInfo()
-                    .addKeyValue("name", name())
-                    .addKeyValue("pid", child.pid())
-                    .log("server started");
         } catch (IOException e) {
             kill();
-            throw new UncheckedIOException("cannot start " + name() + " (" + command.program() + ")", e);
-        }
-    }
-
-    private Process launch() throws IOException {
-        List<String> line = new ArrayList<>(Detached.prefix());
-        line.addAll(List.of("sh", "-c", WAIT_THEN_RUN, name(), command.program().toString()));
-        line.addAll(command.arguments());
-        ProcessBuilder builder = new ProcessBuilder(line)
-                .directory(command.directory().toFile())
-                .redirectErrorStream(true)
-                .redirectOutput(ProcessBuilder.Redirect.appendTo(command.log().toFile()));
-        builder.environment().putAll(command.environment());
-        return builder.start();
-    }
-
-    @Override
-    public synchronized void stop() {
-        if (!isAlive()) {
-            return;
-        }
-        Process running = process();
-        running.destroy();
-        // A stopped process acts on SIGTERM only after SIGCONT.
-        resume();
-        if (!ends(running, STOP_SECONDS)) {
-            LOG.atWarn()
-                    .addKeyValue("name", name())
-                    .addKeyValue("pid", running.pid())
-                    .log("server did not stop; killing it");
-            kill();
+            throw new UncheckedIOException(cannotStart(), e);
         }
     }
 
     @Override
-    public synchronized void kill() {
-        if (process == null) {
-            return;
-        }
-        Process running = process();
-        running.destroyForcibly();
-        if (!ends(running, STOP_SECONDS)) {
-            throw new IllegalStateException(
-                    name() + " (process " + running.pid() + ") is still running " + STOP_SECONDS + " s after SIGKILL");
-        }
-        paused = false;
+    Optional<ProcessHandle> running() {
+        Process known = process;
+        return known != null && known.isAlive() ? Optional.of(known.toHandle()) : Optional.empty();
     }
 
-    private boolean ends(Process running, long seconds) {
+    @Override
+    boolean ends(ProcessHandle running) {
         try {
-            return running.waitFor(seconds, TimeUnit.SECONDS);
+            return Objects.requireNonNull(process).waitFor(STOP_PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            running.destroyForcibly();
+            var unused = running.destroyForcibly();
             throw new IllegalStateException("interrupted while waiting for " + name() + " to end; process killed", e);
         }
-    }
-
-    @Override
-    public synchronized void pause() {
-        if (!isAlive()) {
-            throw new IllegalStateException(name() + " is not running and cannot be paused");
-        }
-        if (!paused) {
-            Signals.send(process().pid(), "STOP");
-            paused = true;
-            Threads.awaitStopped(process().pid());
-            LOG.atInfo()
-                    .addKeyValue("name", name())
-                    .addKeyValue("pid", process().pid())
-                    .log("server paused");
-        }
-    }
-
-    @Override
-    public synchronized void resume() {
-        if (paused && isAlive()) {
-            Signals.send(process().pid(), "CONT");
-            LOG.atInfo()
-                    .addKeyValue("name", name())
-                    .addKeyValue("pid", process().pid())
-                    .log("server resumed");
-        }
-        paused = false;
-    }
-
-    @Override
-    public boolean isAlive() {
-        Process known = process;
-        return known != null && known.isAlive();
-    }
-
-    @Override
-    public boolean isPaused() {
-        return paused && isAlive();
     }
 
     @Override
@@ -175,28 +85,9 @@ final class LocalProcess implements ServerProcess {
     }
 
     @Override
-    public OptionalLong pid() {
-        Process known = process;
-        return known != null && known.isAlive() ? OptionalLong.of(known.pid()) : OptionalLong.empty();
-    }
-
-    @Override
-    public ServerLog log() {
-        return new ServerLog(command.log());
-    }
-
-    @Override
     public synchronized void close() {
         closed = true;
         kill();
-    }
-
-    private Process process() {
-        Process known = process;
-        if (known == null) {
-            throw new IllegalStateException(name() + " was never started");
-        }
-        return known;
     }
 
     /**
