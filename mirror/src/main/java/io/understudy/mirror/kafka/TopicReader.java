@@ -60,7 +60,11 @@ final class TopicReader {
 
     /** Receives a record. */
     interface Each {
-        /** @throws MalformedRecordException a mirror of another format wrote it: the read fails as refused */
+        /**
+         * Takes the next record.
+         *
+         * @throws MalformedRecordException a mirror of another format wrote it: the read fails as refused
+         */
         void accept(ConsumerRecord<byte[], byte[]> record) throws MalformedRecordException;
     }
 

@@ -2,12 +2,13 @@ package io.understudy.mirror.status;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.module.SimpleModule;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.databind.ser.std.ToStringSerializer;
 import io.understudy.health.HealthCheck;
 import io.understudy.health.HealthChecks;
 import io.understudy.health.HealthPages;
-import io.understudy.mirror.auth.AuthReport;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointState;
 import io.understudy.mirror.pipeline.MirrorReport;
@@ -27,7 +28,9 @@ import org.jspecify.annotations.Nullable;
 /** Mirrors' reports as JSON and as health. */
 final class StatusPage {
 
-    private static final JsonMapper JSON = new JsonMapper();
+    private static final JsonMapper JSON = JsonMapper.builder()
+            .addModule(new SimpleModule().addSerializer(Instant.class, ToStringSerializer.instance))
+            .build();
 
     private static final HealthChecks STARTING =
             new HealthChecks(new HealthCheck("process", () -> Optional.of("mirrors are starting")));
@@ -77,7 +80,7 @@ final class StatusPage {
         ObjectNode node = json(shown.report());
         node.set("verification", shown.verification() == null ? null : VerifyPage.json(shown.verification()));
         node.put("compactedRevision", shown.compactedRevision());
-        node.set("auth", shown.auth() == null ? null : AuthPage.json(shown.auth()));
+        node.set("auth", JSON.valueToTree(shown.auth()));
         Readiness takeOver = shown.takeOver();
         if (takeOver == null) {
             node.putNull("takeOver");
@@ -146,28 +149,9 @@ final class StatusPage {
     /** The copy of roles and users as JSON, and that in words. */
     static final class AuthPage {
 
-        private static final JsonMapper JSON = new JsonMapper();
-
         private AuthPage() {}
 
-        static ObjectNode json(AuthReport report) {
-            ObjectNode node = JSON.createObjectNode();
-            node.put(
-                    "comparedAt",
-                    report.comparedAt() == null ? null : report.comparedAt().toString());
-            node.put("sourceEnabled", report.sourceEnabled());
-            node.put("targetEnabled", report.targetEnabled());
-            put(node, "roles", report.roles());
-            put(node, "users", report.users());
-            put(node, "withoutPassword", report.withoutPassword());
-            put(node, "rolesLeftAlone", report.rolesLeftAlone());
-            put(node, "usersLeftAlone", report.usersLeftAlone());
-            node.put("held", report.held());
-            node.put("problem", report.problem());
-            return node;
-        }
-
-        /** The contents of {@link #json} as lines of text. */
+        /** Returns the contents of a page as lines of text. */
         static List<String> lines(JsonNode auth) {
             List<String> lines = new ArrayList<>();
             if (!auth.isObject()) {
@@ -192,11 +176,6 @@ final class StatusPage {
                 lines.add("failed: " + auth.path("problem").asText());
             }
             return lines;
-        }
-
-        private static void put(ObjectNode node, String field, List<String> names) {
-            ArrayNode array = node.putArray(field);
-            names.forEach(array::add);
         }
 
         private static String enabled(JsonNode flag) {
