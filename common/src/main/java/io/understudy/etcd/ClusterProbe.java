@@ -4,6 +4,7 @@ import io.etcd.jetcd.api.ClusterGrpc;
 import io.etcd.jetcd.api.MemberListRequest;
 import io.etcd.jetcd.api.MemberListResponse;
 import io.grpc.Channel;
+import io.understudy.etcd.EndpointChoice.Setbacks;
 import io.understudy.vocabulary.ClusterId;
 import java.time.Duration;
 import java.time.Instant;

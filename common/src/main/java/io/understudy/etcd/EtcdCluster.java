@@ -8,6 +8,8 @@ import io.grpc.ClientInterceptors;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.understudy.etcd.Channels.NetworkThread;
+import io.understudy.etcd.EndpointChoice.Setbacks;
 import io.understudy.tls.TlsContext;
 import io.understudy.tls.TlsFiles;
 import io.understudy.vocabulary.KeyRange;

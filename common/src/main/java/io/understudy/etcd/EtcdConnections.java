@@ -5,6 +5,7 @@ import io.grpc.Channel;
 import io.grpc.ClientInterceptors;
 import io.grpc.MethodDescriptor;
 import io.grpc.stub.ClientCalls;
+import io.understudy.etcd.Channels.NetworkThread;
 import io.understudy.tls.TlsContext;
 import java.net.http.HttpResponse;
 import java.time.Duration;

@@ -25,6 +25,11 @@ public final class EtcdMessages {
                 .build();
     }
 
+    /** Puts one key without a lease. */
+    public static RequestOp put(ByteString key, ByteString value) {
+        return put(key, value, 0);
+    }
+
     /** Puts one key, attached to {@code lease}; 0 for none. */
     public static RequestOp put(ByteString key, ByteString value, long lease) {
         return RequestOp.newBuilder()

@@ -12,6 +12,7 @@ import io.netty.handler.codec.DecoderException;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.concurrent.ScheduledFuture;
+import io.understudy.etcd.Channels.NetworkThread;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

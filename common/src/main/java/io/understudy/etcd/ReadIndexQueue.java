@@ -75,7 +75,7 @@ final class ReadIndexQueue {
             runNext();
             return;
         }
-        Calls.whenDone(begin(Duration.ofNanos(left)), (index, failure) -> {
+        Calls.whenDone(Calls.attempt(() -> rounds.apply(Duration.ofNanos(left))), (index, failure) -> {
             runNext();
             if (index != null) {
                 round.result.complete(index);
@@ -83,14 +83,6 @@ final class ReadIndexQueue {
                 round.result.completeExceptionally(failure);
             }
         });
-    }
-
-    private CompletableFuture<ReadIndex> begin(Duration deadline) {
-        try {
-            return rounds.apply(deadline);
-        } catch (RuntimeException e) {
-            return CompletableFuture.failedFuture(e);
-        }
     }
 
     private static EtcdUnavailableException toUnavailable(Throwable failure, Duration deadline) {

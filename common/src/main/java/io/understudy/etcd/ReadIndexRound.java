@@ -87,7 +87,8 @@ final class ReadIndexRound {
                 : after(Math.min(LONGEST_SILENCE.toNanos(), deadline.toNanos() / 4), () -> attemptNext(turn + 1));
         Endpoint endpoint = candidates.get(turn);
         Calls.whenDone(
-                attempt(endpoint),
+                Calls.attempt(() ->
+                        attempts.apply(endpoint, Duration.ofNanos(Math.max(1, deadlineNanos - System.nanoTime())))),
                 (index, failure) -> onThread(() -> {
                     if (index != null) {
                         confirmed(index);
@@ -95,14 +96,6 @@ final class ReadIndexRound {
                         failed(endpoint, turn, failure);
                     }
                 }));
-    }
-
-    private CompletableFuture<ReadIndex> attempt(Endpoint endpoint) {
-        try {
-            return attempts.apply(endpoint, Duration.ofNanos(Math.max(1, deadlineNanos - System.nanoTime())));
-        } catch (RuntimeException e) {
-            return CompletableFuture.failedFuture(e);
-        }
     }
 
     private void confirmed(ReadIndex index) {

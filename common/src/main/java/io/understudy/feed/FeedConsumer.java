@@ -2,11 +2,11 @@ package io.understudy.feed;
 
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Commit;
+import io.understudy.vocabulary.FeedStart.UnfinishedSnapshot;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
-import io.understudy.vocabulary.UnfinishedSnapshot;
 import java.time.Instant;
 import java.util.List;
 

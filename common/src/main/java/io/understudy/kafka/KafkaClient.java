@@ -1,6 +1,7 @@
 package io.understudy.kafka;
 
 import io.understudy.config.Spelling;
+import io.understudy.kafka.KafkaClients.ClientProperties;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.Consumer;

@@ -1,10 +1,20 @@
 package io.understudy.kafka;
 
+import java.io.IOException;
+import java.io.Reader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.KeyStore;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Properties;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
+import javax.net.ssl.SSLEngine;
 import org.apache.kafka.clients.CommonClientConfigs;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.DescribeClusterOptions;
@@ -17,8 +27,13 @@ import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.acl.AclOperation;
 import org.apache.kafka.common.config.SslConfigs;
+import org.apache.kafka.common.security.auth.SslEngineFactory;
+import org.apache.kafka.common.security.ssl.DefaultSslEngineFactory;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Kafka's clients, configured against loss, reordering, uncommitted reads and unbounded buffers. Thread-safe. Their
@@ -133,5 +148,154 @@ public final class KafkaClients {
         all.put(CommonClientConfigs.REQUEST_TIMEOUT_MS_CONFIG, Math.min(MAX_REQUEST_TIMEOUT_MILLIS, timeout));
         all.put(CommonClientConfigs.DEFAULT_API_TIMEOUT_MS_CONFIG, timeout);
         return all;
+    }
+
+    /** Kafka's own client settings from a file: those of access, which all clients share. */
+    static final class ClientProperties {
+
+        private static final List<String> ACCESS = List.of("security.", "ssl.", "sasl.", "config.providers");
+
+        private static final List<String> OTHERS =
+                List.of(CommonClientConfigs.CLIENT_DNS_LOOKUP_CONFIG, CommonClientConfigs.CLIENT_RACK_CONFIG);
+
+        /** Kafka resolves {@code ${env:NAME}} and the like by these, see KIP-297. */
+        private static final Map<String, String> PROVIDERS = Map.of(
+                "config.providers",
+                "env,file,directory",
+                "config.providers.env.class",
+                "org.apache.kafka.common.config.provider.EnvVarConfigProvider",
+                "config.providers.file.class",
+                "org.apache.kafka.common.config.provider.FileConfigProvider",
+                "config.providers.directory.class",
+                "org.apache.kafka.common.config.provider.DirectoryConfigProvider");
+
+        private ClientProperties() {}
+
+        /** Whether a property is about TLS, logins, or where their secrets are. */
+        static boolean isAccess(String name) {
+            return ACCESS.stream().anyMatch(name::startsWith);
+        }
+
+        /**
+         * The properties of the file; none without one.
+         *
+         * @throws IllegalArgumentException the file is unreadable, or has a property that is not allowed; names the file
+         */
+        static Map<String, Object> read(@Nullable Path file) {
+            if (file == null) {
+                return Map.of();
+            }
+            Properties found = new Properties();
+            try (Reader reader = Files.newBufferedReader(file)) {
+                found.load(reader);
+            } catch (IOException | IllegalArgumentException e) {
+                throw new IllegalArgumentException("cannot read Kafka client properties from " + file + ": " + e, e);
+            }
+            Map<String, Object> settings = new HashMap<>(PROVIDERS);
+            for (String name : found.stringPropertyNames()) {
+                if (!isAccess(name) && !OTHERS.contains(name)) {
+                    throw new IllegalArgumentException(file + " sets " + name
+                            + ", which is not allowed; set it below producer, consumer or admin. Allowed: " + OTHERS
+                            + " and prefixes " + ACCESS);
+                }
+                settings.put(name, found.getProperty(name));
+            }
+            return settings;
+        }
+    }
+
+    /**
+     * Kafka's TLS engines, with changed files reloaded for new connections. Kafka's clients read them only at creation;
+     * brokers reload theirs (KIP-226).
+     *
+     * <p>Public, with this constructor, because Kafka makes it by its name. For any thread.
+     *
+     * <p>Invariant T2b: replaced files apply to new connections to Kafka; open connections stay, and unusable files change
+     * nothing.
+     */
+    public static final class ReloadingSslEngines implements SslEngineFactory {
+
+        private static final Logger LOG = LoggerFactory.getLogger(ReloadingSslEngines.class);
+
+        private Map<String, ?> configs = Map.of();
+        private @Nullable DefaultSslEngineFactory current;
+        /** Last logged, so that it is not logged for each connection. */
+        private @Nullable String failure;
+
+        @Override
+        public synchronized void configure(Map<String, ?> given) {
+            configs = given;
+            current = read();
+        }
+
+        @Override
+        public SSLEngine createClientSslEngine(String peerHost, int peerPort, String endpointIdentification) {
+            return fresh().createClientSslEngine(peerHost, peerPort, endpointIdentification);
+        }
+
+        @Override
+        public SSLEngine createServerSslEngine(String peerHost, int peerPort) {
+            return fresh().createServerSslEngine(peerHost, peerPort);
+        }
+
+        @Override
+        public boolean shouldBeRebuilt(Map<String, Object> nextConfigs) {
+            return fresh().shouldBeRebuilt(nextConfigs);
+        }
+
+        @Override
+        public Set<String> reconfigurableConfigs() {
+            return fresh().reconfigurableConfigs();
+        }
+
+        @Override
+        public @Nullable KeyStore keystore() {
+            return fresh().keystore();
+        }
+
+        @Override
+        public @Nullable KeyStore truststore() {
+            return fresh().truststore();
+        }
+
+        @Override
+        public synchronized void close() {
+            if (current != null) {
+                current.close();
+            }
+        }
+
+        private synchronized DefaultSslEngineFactory fresh() {
+            DefaultSslEngineFactory known = current;
+            if (known == null) {
+                throw new IllegalStateException("not configured yet");
+            }
+            if (!known.shouldBeRebuilt(Collections.unmodifiableMap(configs))) {
+                return known;
+            }
+            try {
+                DefaultSslEngineFactory next = read();
+                known.close();
+                current = next;
+                failure = null;
+                LOG.atInfo().log("Kafka TLS files reloaded");
+                return next;
+            } catch (RuntimeException e) {
+                String why = String.valueOf(e.getMessage());
+                if (!why.equals(failure)) {
+                    LOG.atWarn()
+                            .addKeyValue("cause", why)
+                            .log("Kafka TLS reload failed; keeping previous certificates");
+                    failure = why;
+                }
+                return known;
+            }
+        }
+
+        private DefaultSslEngineFactory read() {
+            DefaultSslEngineFactory next = new DefaultSslEngineFactory();
+            next.configure(configs);
+            return next;
+        }
     }
 }

@@ -1,5 +1,6 @@
 package io.understudy.kafka;
 
+import io.understudy.kafka.KafkaClients.ClientProperties;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.regex.Matcher;

@@ -3,6 +3,7 @@ package io.understudy.kafka;
 import io.understudy.config.Binder;
 import io.understudy.config.Configuration;
 import io.understudy.config.Configured;
+import io.understudy.kafka.KafkaClients.ClientProperties;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -3,6 +3,8 @@ package io.understudy.tls;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.understudy.metrics.CommonMeter;
+import io.understudy.tls.TlsMaterial.CurrentKeys;
+import io.understudy.tls.TlsMaterial.CurrentTrust;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

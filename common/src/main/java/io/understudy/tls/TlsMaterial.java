@@ -2,14 +2,21 @@ package io.understudy.tls;
 
 import com.google.common.base.Suppliers;
 import java.io.IOException;
+import java.net.Socket;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
+import java.security.Principal;
+import java.security.PrivateKey;
+import java.security.cert.CertificateException;
 import java.security.cert.X509Certificate;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.SSLEngine;
 import javax.net.ssl.TrustManagerFactory;
 import javax.net.ssl.X509ExtendedKeyManager;
 import javax.net.ssl.X509ExtendedTrustManager;
@@ -111,5 +118,129 @@ record TlsMaterial(
                 .map(kind::cast)
                 .findFirst()
                 .orElseThrow(() -> new GeneralSecurityException("no " + kind.getSimpleName() + " available"));
+    }
+
+    /** Trusts certificates of the current authorities. */
+    static final class CurrentTrust extends X509ExtendedTrustManager {
+
+        private final Supplier<X509ExtendedTrustManager> current;
+
+        CurrentTrust(Supplier<X509ExtendedTrustManager> current) {
+            this.current = current;
+        }
+
+        @Override
+        public void checkClientTrusted(X509Certificate[] chain, String kind) throws CertificateException {
+            current.get().checkClientTrusted(chain, kind);
+        }
+
+        @Override
+        public void checkClientTrusted(X509Certificate[] chain, String kind, Socket socket)
+                throws CertificateException {
+            current.get().checkClientTrusted(chain, kind, socket);
+        }
+
+        @Override
+        public void checkClientTrusted(X509Certificate[] chain, String kind, SSLEngine engine)
+                throws CertificateException {
+            current.get().checkClientTrusted(chain, kind, engine);
+        }
+
+        @Override
+        public void checkServerTrusted(X509Certificate[] chain, String kind) throws CertificateException {
+            current.get().checkServerTrusted(chain, kind);
+        }
+
+        @Override
+        public void checkServerTrusted(X509Certificate[] chain, String kind, Socket socket)
+                throws CertificateException {
+            current.get().checkServerTrusted(chain, kind, socket);
+        }
+
+        @Override
+        public void checkServerTrusted(X509Certificate[] chain, String kind, SSLEngine engine)
+                throws CertificateException {
+            current.get().checkServerTrusted(chain, kind, engine);
+        }
+
+        @Override
+        public X509Certificate[] getAcceptedIssuers() {
+            return current.get().getAcceptedIssuers();
+        }
+    }
+
+    /**
+     * Presents the certificate that is current when a handshake begins. Its key is used to the handshake's end, even after
+     * a reload.
+     */
+    static final class CurrentKeys extends X509ExtendedKeyManager {
+
+        private final Supplier<@Nullable X509ExtendedKeyManager> current;
+        private final Supplier<@Nullable X509ExtendedKeyManager> previous;
+
+        CurrentKeys(
+                Supplier<@Nullable X509ExtendedKeyManager> current,
+                Supplier<@Nullable X509ExtendedKeyManager> previous) {
+            this.current = current;
+            this.previous = previous;
+        }
+
+        @Override
+        public String @Nullable [] getClientAliases(String keyType, Principal @Nullable [] issuers) {
+            return ofCurrent(keys -> keys.getClientAliases(keyType, issuers));
+        }
+
+        @Override
+        public @Nullable String chooseClientAlias(
+                String[] keyType, Principal @Nullable [] issuers, @Nullable Socket socket) {
+            return ofCurrent(keys -> keys.chooseClientAlias(keyType, issuers, socket));
+        }
+
+        @Override
+        public @Nullable String chooseEngineClientAlias(
+                String[] keyType, Principal @Nullable [] issuers, @Nullable SSLEngine engine) {
+            return ofCurrent(keys -> keys.chooseEngineClientAlias(keyType, issuers, engine));
+        }
+
+        @Override
+        public String @Nullable [] getServerAliases(String keyType, Principal @Nullable [] issuers) {
+            return ofCurrent(keys -> keys.getServerAliases(keyType, issuers));
+        }
+
+        @Override
+        public @Nullable String chooseServerAlias(
+                String keyType, Principal @Nullable [] issuers, @Nullable Socket socket) {
+            return ofCurrent(keys -> keys.chooseServerAlias(keyType, issuers, socket));
+        }
+
+        @Override
+        public @Nullable String chooseEngineServerAlias(
+                String keyType, Principal @Nullable [] issuers, @Nullable SSLEngine engine) {
+            return ofCurrent(keys -> keys.chooseEngineServerAlias(keyType, issuers, engine));
+        }
+
+        @Override
+        public X509Certificate @Nullable [] getCertificateChain(String alias) {
+            return byAlias(keys -> keys.getCertificateChain(alias));
+        }
+
+        @Override
+        public @Nullable PrivateKey getPrivateKey(String alias) {
+            return byAlias(keys -> keys.getPrivateKey(alias));
+        }
+
+        private <T> @Nullable T byAlias(Function<X509ExtendedKeyManager, @Nullable T> property) {
+            T found = ofCurrent(property);
+            return found == null ? of(previous.get(), property) : found;
+        }
+
+        private <T> @Nullable T ofCurrent(Function<X509ExtendedKeyManager, @Nullable T> property) {
+            return of(current.get(), property);
+        }
+
+        private static <T> @Nullable T of(
+                @Nullable X509ExtendedKeyManager keys, Function<X509ExtendedKeyManager, @Nullable T> property) {
+            return keys == null ? null : property.apply(keys);
+        }
     }
 }

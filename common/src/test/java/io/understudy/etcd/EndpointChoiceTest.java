@@ -8,6 +8,7 @@ import static io.understudy.etcd.Views.OTHER_FOLLOWER;
 import static io.understudy.etcd.Views.endpoint;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.understudy.etcd.EndpointChoice.Setbacks;
 import io.understudy.vocabulary.MemberId;
 import java.time.Duration;
 import java.time.Instant;

@@ -8,6 +8,7 @@ import static org.awaitility.Awaitility.await;
 import io.netty.handler.ssl.JdkSslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslProvider;
+import io.understudy.etcd.Channels.NetworkThread;
 import io.understudy.local.certificate.Certificates;
 import io.understudy.tls.TlsContext;
 import io.understudy.tls.TlsFiles;

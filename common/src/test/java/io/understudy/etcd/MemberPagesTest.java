@@ -2,6 +2,7 @@ package io.understudy.etcd;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.understudy.etcd.MemberLook.MemberPages;
 import io.understudy.vocabulary.MemberId;
 import org.junit.jupiter.api.Test;
 

@@ -10,6 +10,7 @@ import io.etcd.jetcd.api.ResponseHeader;
 import io.grpc.Server;
 import io.grpc.netty.NettyServerBuilder;
 import io.grpc.stub.StreamObserver;
+import io.understudy.etcd.Channels.NetworkThread;
 import io.understudy.tls.TlsContext;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;

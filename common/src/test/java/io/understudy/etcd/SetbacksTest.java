@@ -2,6 +2,7 @@ package io.understudy.etcd;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.understudy.etcd.EndpointChoice.Setbacks;
 import java.time.Duration;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;

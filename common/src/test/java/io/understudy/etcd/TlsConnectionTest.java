@@ -16,6 +16,7 @@ import io.netty.handler.ssl.ClientAuth;
 import io.netty.handler.ssl.JdkSslContext;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
+import io.understudy.etcd.Channels.NetworkThread;
 import io.understudy.local.certificate.Certificates;
 import io.understudy.tls.TlsContext;
 import io.understudy.tls.TlsFiles;

@@ -12,6 +12,7 @@ import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RangeResponse;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import io.understudy.etcd.Channels.NetworkThread;
 import io.understudy.tls.TlsContext;
 import java.io.IOException;
 import java.time.Duration;

@@ -3,8 +3,8 @@ package io.understudy.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.understudy.mirror.pipeline.MirrorReport;
+import io.understudy.mirror.pipeline.MirrorReport.SnapshotProgress;
 import io.understudy.mirror.pipeline.MirrorState;
-import io.understudy.mirror.pipeline.SnapshotProgress;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;

@@ -76,7 +76,7 @@ final class InvariantsPageTest {
             if (file.toString().contains("/src/main/java/")) {
                 Matcher found = INVARIANT.matcher(source);
                 while (found.find()) {
-                    String text = found.group(2).replaceAll("\\s*\\n \\*\\s*", " ");
+                    String text = found.group(2).replaceAll("\\s*\\n\\s*\\*\\s*", " ");
                     INVARIANTS.add(new Invariant(found.group(1), text, file));
                 }
             } else {

@@ -10,13 +10,13 @@ import io.understudy.mirror.auth.AuthCopy;
 import io.understudy.mirror.auth.AuthMode;
 import io.understudy.mirror.call.CallFailedException;
 import io.understudy.mirror.etcd.EtcdSink;
+import io.understudy.mirror.etcd.EtcdSinkOptions.TargetHistory;
 import io.understudy.mirror.etcd.KeyObservation;
-import io.understudy.mirror.etcd.TargetHistory;
 import io.understudy.mirror.etcd.UpstreamMirrors;
+import io.understudy.mirror.lease.KeptLeases;
 import io.understudy.mirror.lease.LeaseKeeper;
-import io.understudy.mirror.lease.LeaseMetrics;
+import io.understudy.mirror.lease.LeaseKeeper.LeaseMetrics;
 import io.understudy.mirror.lease.LeaseMode;
-import io.understudy.mirror.lease.LeasedSink;
 import io.understudy.mirror.lease.TargetLeases;
 import io.understudy.mirror.pipeline.Conflict;
 import io.understudy.mirror.pipeline.MirrorPlan;
@@ -41,7 +41,6 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Assembles a mirror into etcd. */
@@ -206,37 +205,30 @@ final class EtcdMirror {
             UpstreamMirrors.requireBegun(mirror.name(), from, target, feeding, listener);
         }
         boolean marked = !(mirror.source() instanceof MirrorSettings.Source.Etcd read) || read.marked();
-        Function<TargetLeases, EtcdSink> sinks = kept -> {
-            EtcdSink sink = new EtcdSink(
-                    mirror.name(),
-                    mirror.scope(),
-                    writer,
-                    source.cluster(),
-                    target,
-                    etcd.options().withMarked(marked),
-                    kept,
-                    foreign::between,
-                    listener);
-            writing.set(sink);
-            return sink;
-        };
-        return switch (etcd.options().leases()) {
-            case DROP -> {
-                LeasedSink.requireNoneKept(mirror.name(), target, listener);
-                yield sinks.apply(TargetLeases.DROPPED);
-            }
-            case TTL -> leased(sinks, listener);
-        };
+        EtcdSink sink = new EtcdSink(
+                mirror.name(),
+                mirror.scope(),
+                writer,
+                from,
+                target,
+                etcd.options().withMarked(marked),
+                leases(from, listener),
+                foreign::between,
+                listener);
+        writing.set(sink);
+        return sink;
     }
 
-    private Sink leased(Function<TargetLeases, EtcdSink> sinks, SinkListener listener) {
-        EtcdCluster cluster = source.cluster();
-        if (cluster == null || leases == null) {
+    private TargetLeases leases(@Nullable EtcdCluster from, SinkListener listener) {
+        if (etcd.options().leases() == LeaseMode.DROP) {
+            KeptLeases.requireNone(mirror.name(), target, listener);
+            return TargetLeases.DROPPED;
+        }
+        if (from == null || leases == null) {
             throw new IllegalArgumentException("mirror " + mirror.name() + " has leases: ttl, but "
                     + mirror.source().shown()
                     + " does not provide the state of leases; set leases: drop");
         }
-        return LeasedSink.over(
-                leases, mirror.scope(), cluster, listener, sinks, EtcdSink::epoch, EtcdSink::restoreLeases);
+        return new KeptLeases(leases, mirror.scope(), from, listener);
     }
 }

@@ -20,7 +20,7 @@ import io.understudy.local.fault.FaultProxy;
 import io.understudy.mirror.active.ActiveLease;
 import io.understudy.mirror.active.ActiveRole;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
-import io.understudy.mirror.etcd.TargetHistory;
+import io.understudy.mirror.etcd.EtcdSinkOptions.TargetHistory;
 import io.understudy.mirror.fixture.MirrorJvm;
 import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.SourceAndTarget;

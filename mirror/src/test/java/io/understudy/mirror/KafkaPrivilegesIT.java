@@ -14,7 +14,7 @@ import io.understudy.mirror.fixture.JavaPrograms;
 import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.kafka.KafkaSinkOptions;
-import io.understudy.mirror.kafka.TopicLoss;
+import io.understudy.mirror.kafka.KafkaSinkOptions.TopicLoss;
 import io.understudy.mirror.pipeline.MirrorReport;
 import io.understudy.mirror.pipeline.MirrorState;
 import io.understudy.mirror.scope.MirrorScope;

@@ -9,7 +9,7 @@ import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
-import io.understudy.mirror.etcd.TargetHistory;
+import io.understudy.mirror.etcd.EtcdSinkOptions.TargetHistory;
 import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.pipeline.MirrorReport;

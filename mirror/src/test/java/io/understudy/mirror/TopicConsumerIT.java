@@ -25,7 +25,7 @@ import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.kafka.KafkaSinkOptions;
-import io.understudy.mirror.kafka.TopicLoss;
+import io.understudy.mirror.kafka.KafkaSinkOptions.TopicLoss;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Revision;

@@ -11,6 +11,7 @@ import io.understudy.feed.FeedEndedException;
 import io.understudy.feed.FeedEndedException.CommitTooLarge;
 import io.understudy.feed.FeedEndedException.Gap;
 import io.understudy.feed.FeedEndedException.Unexplained;
+import io.understudy.feed.etcd.TailKeeper.TailRetry;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Commit;
 import io.understudy.vocabulary.KeyRange;

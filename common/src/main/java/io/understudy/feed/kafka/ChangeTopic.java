@@ -6,9 +6,13 @@ import io.understudy.consumer.format.MirrorRecord;
 import io.understudy.consumer.format.SectionAssembly;
 import io.understudy.feed.FeedEndedException;
 import io.understudy.feed.FeedEndedException.AnotherCluster;
+import io.understudy.feed.FeedEndedException.AnotherHistory;
 import io.understudy.feed.FeedEndedException.CommitTooLarge;
 import io.understudy.feed.FeedEndedException.Gap;
 import io.understudy.feed.FeedEndedException.Unexplained;
+import io.understudy.feed.kafka.Connection.TopicWatch;
+import io.understudy.feed.kafka.KafkaFeedSource.KafkaFeedMetrics;
+import io.understudy.vocabulary.Commit;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
@@ -245,5 +249,57 @@ final class ChangeTopic {
             }
         }
         connection.pauseOnly(ahead);
+    }
+
+    /**
+     * Verifies a resumed history by the consumer's last commit, where the topic still has it.
+     *
+     * <p>Pure state, owned by the feed's thread.
+     *
+     * <p>Invariant FK5: another cluster or another history is detected on resuming.
+     */
+    private static final class TopicHistoryCheck {
+
+        /** Null once it was found, or if it can't be. */
+        private Position.@Nullable Anchor expected;
+
+        /** @param readFrom commits at or before it are not met */
+        TopicHistoryCheck(Position position, Revision readFrom) {
+            Position.Anchor anchor = position.anchor();
+            expected = anchor != null && anchor.revision().isAfter(readFrom) ? anchor : null;
+        }
+
+        /** Checks the next batch, before it is delivered. */
+        void accept(BatchAssembly.Batch batch) throws AnotherHistory {
+            Position.Anchor anchor = expected;
+            if (anchor == null || batch.revision().isBefore(anchor.revision())) {
+                return;
+            }
+            for (Commit commit : batch.commits()) {
+                if (commit.revision().equals(anchor.revision())) {
+                    Position.Anchor found = Position.Anchor.of(commit);
+                    if (!found.equals(anchor)) {
+                        throw new AnotherHistory("commit at revision " + anchor.revision() + " in the topic has digest "
+                                + found.digest() + ", expected " + anchor.digest());
+                    }
+                    expected = null;
+                    return;
+                }
+            }
+            throw new AnotherHistory("topic has no commit at the consumed revision " + anchor.revision());
+        }
+    }
+
+    /** An event of the change topic. */
+    sealed interface FeedEvent {
+
+        /** The next commit, and the position at it. */
+        record Committed(Commit commit, Position position) implements FeedEvent {}
+
+        /** Complete up to the position's revision. */
+        record Marked(Position position) implements FeedEvent {}
+
+        /** The source had nothing newer at that time, by the mirror's clock. */
+        record Current(Instant asOf) implements FeedEvent {}
     }
 }

@@ -1,10 +1,13 @@
 package io.understudy.feed.kafka;
 
 import io.micrometer.core.instrument.binder.kafka.KafkaClientMetrics;
+import io.understudy.feed.kafka.KafkaFeedSource.KafkaFeedMetrics;
 import io.understudy.kafka.KafkaClients;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
@@ -12,15 +15,21 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.ListOffsetsOptions;
+import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
+import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.WakeupException;
 import org.jspecify.annotations.Nullable;
@@ -202,6 +211,102 @@ final class Connection implements AutoCloseable {
             } finally {
                 waiting = null;
             }
+        }
+    }
+
+    /**
+     * The offsets of a partition for readers of committed records.
+     *
+     * @param beginning first offset
+     * @param end offset after the last transaction that is over
+     */
+    record TopicBounds(long beginning, long end) {
+
+        static KafkaFuture<Map<TopicPartition, TopicBounds>> request(
+                Admin admin, Collection<TopicPartition> partitions) {
+            ListOffsetsOptions committed = new ListOffsetsOptions(IsolationLevel.READ_COMMITTED);
+            var beginnings = admin.listOffsets(all(partitions, OffsetSpec.earliest()), committed)
+                    .all();
+            var ends = admin.listOffsets(all(partitions, OffsetSpec.latest()), committed)
+                    .all();
+            return KafkaFuture.allOf(beginnings, ends).thenApply(both -> between(now(beginnings), now(ends)));
+        }
+
+        /** The result of a completed future. */
+        private static <T> T now(KafkaFuture<T> answered) {
+            try {
+                return answered.get();
+            } catch (InterruptedException | ExecutionException e) {
+                throw new KafkaException(e);
+            }
+        }
+
+        private static Map<TopicPartition, OffsetSpec> all(Collection<TopicPartition> partitions, OffsetSpec spec) {
+            return partitions.stream().collect(Collectors.toMap(partition -> partition, partition -> spec));
+        }
+
+        private static Map<TopicPartition, TopicBounds> between(
+                Map<TopicPartition, ListOffsetsResultInfo> beginnings,
+                Map<TopicPartition, ListOffsetsResultInfo> ends) {
+            Map<TopicPartition, TopicBounds> bounds = new HashMap<>();
+            ends.forEach((partition, end) -> {
+                ListOffsetsResultInfo beginning = beginnings.get(partition);
+                if (beginning == null) {
+                    throw new IllegalStateException(
+                            "Kafka returned the end offset of " + partition + " but not its beginning");
+                }
+                bounds.put(partition, new TopicBounds(beginning.offset(), end.offset()));
+            });
+            return bounds;
+        }
+    }
+
+    /**
+     * Finds out why no records arrive. Kafka's consumer does not report it: it waits alike for an unavailable broker and
+     * for a deleted topic, and would continue in another topic of the same name. Owned by the feed's thread.
+     */
+    static final class TopicWatch {
+
+        /** A mirror that runs writes a mark each second. */
+        private static final long SILENCE_NANOS = TimeUnit.SECONDS.toNanos(3);
+
+        private final Connection.AdminQuery<TopicDescription> describing;
+        private final Uuid id;
+        private long heardNanos = System.nanoTime();
+
+        TopicWatch(Connection connection, TopicDescription topic) {
+            this.describing = connection.describing(topic.name());
+            this.id = topic.topicId();
+        }
+
+        /** Records that something arrived. An earlier description may be of another topic. */
+        void heard() {
+            heardNanos = System.nanoTime();
+            describing.forget();
+        }
+
+        /**
+         * Queries the topic after a while without records.
+         *
+         * @return whether it was replaced by another topic
+         * @throws org.apache.kafka.common.KafkaException it does not exist, or Kafka is unavailable
+         */
+        boolean isReplaced() throws InterruptedException {
+            if (System.nanoTime() - heardNanos < SILENCE_NANOS) {
+                return false;
+            }
+            Boolean same = isSame(Duration.ZERO);
+            if (same == null) {
+                return false;
+            }
+            heard();
+            return !same;
+        }
+
+        /** Whether the topic has the same ID, queried at once; null if more time is needed. */
+        @Nullable Boolean isSame(Duration timeout) throws InterruptedException {
+            TopicDescription found = describing.answer(timeout);
+            return found == null ? null : found.topicId().equals(id);
         }
     }
 }

@@ -1,16 +1,24 @@
 package io.understudy.feed.kafka;
 
+import com.google.protobuf.ByteString;
 import io.understudy.feed.Feed;
 import io.understudy.feed.FeedConsumer;
 import io.understudy.feed.FeedEndedException;
 import io.understudy.feed.FeedEndedException.Gap;
 import io.understudy.feed.FeedEndedException.Unexplained;
+import io.understudy.feed.kafka.ChangeTopic.FeedEvent;
+import io.understudy.feed.kafka.KafkaFeedSource.KafkaFeedMetrics;
 import io.understudy.kafka.KafkaClients;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
@@ -279,5 +287,69 @@ final class KafkaFeed implements Feed {
 
     private static Duration remaining(long deadline) {
         return Duration.ofNanos(Math.max(0, deadline - System.nanoTime()));
+    }
+
+    /**
+     * Where a feed ended with a gap. The next snapshot is at its revision or later: the state topic, copied by MirrorMaker,
+     * may be behind the change topic.
+     *
+     * @param generation of the topic's marks at the position, see {@link TopicOrigin}; null if none was read
+     */
+    record LastGap(Position position, @Nullable Long generation) {
+
+        /**
+         * Whether a state is from before the gap. A later generation may be of another history, with lower revisions.
+         */
+        boolean isAfter(StateTable state) {
+            return position.cluster().equals(state.cluster())
+                    && position.revision().isAfter(state.revision())
+                    && (generation == null || generation >= state.chain().generation());
+        }
+    }
+
+    /** A state in pages of bounded size, which are released once delivered. Owned by the feed's thread. */
+    private static final class SnapshotPages {
+
+        private static final int KEYS = 1_000;
+        private static final long BYTES = 1L << 20;
+
+        /** All there is in {@code covered}. */
+        record Page(KeyRange covered, List<KeyValue> entries) {}
+
+        private final KeyRange range;
+        private final NavigableMap<ByteString, KeyValue> entries;
+        private @Nullable ByteString cursor;
+        private boolean first = true;
+
+        SnapshotPages(KeyRange range, NavigableMap<ByteString, KeyValue> entries) {
+            this.range = range;
+            this.entries = entries;
+            this.cursor = range.from();
+        }
+
+        /** Whether no page was delivered. */
+        boolean isFirst() {
+            return first;
+        }
+
+        /** The next page, in key order, adjoining the one before; null after the last. */
+        @Nullable Page next() {
+            ByteString from = cursor;
+            if (from == null) {
+                return null;
+            }
+            first = false;
+            List<KeyValue> page = new ArrayList<>();
+            long bytes = 0;
+            ByteString last = from;
+            while (!entries.isEmpty() && page.size() < KEYS && bytes < BYTES) {
+                Map.Entry<ByteString, KeyValue> entry = entries.pollFirstEntry();
+                page.add(entry.getValue());
+                bytes += entry.getValue().bytes();
+                last = entry.getKey();
+            }
+            cursor = entries.isEmpty() ? null : KeyRange.successor(last);
+            return new Page(new KeyRange(from, cursor == null ? range.to() : cursor), page);
+        }
     }
 }

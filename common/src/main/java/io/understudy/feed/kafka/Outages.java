@@ -1,6 +1,7 @@
 package io.understudy.feed.kafka;
 
 import io.understudy.feed.FeedEndedException.Unexplained;
+import io.understudy.feed.kafka.KafkaFeedSource.KafkaFeedMetrics;
 import io.understudy.kafka.KafkaErrors;
 import io.understudy.kafka.KafkaSettings;
 import java.util.concurrent.TimeUnit;

@@ -1,5 +1,9 @@
 package io.understudy.feed.kafka;
 
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
 import com.google.protobuf.ByteString;
 import io.understudy.consumer.format.MalformedRecordException;
 import io.understudy.consumer.format.MirrorRecord;
@@ -10,6 +14,9 @@ import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Revision;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.Set;
@@ -95,44 +102,48 @@ public final class RecordFormat {
 
     private static ProducerRecord<byte[], byte[]> write(
             String topic, int partition, TopicRecord content, ValueFormat format) {
-        byte[] cluster = ascii(content.cluster().toString());
-        if (content instanceof TopicRecord.Changed changed) {
-            KeyValue entry = changed.change() instanceof Change.Put put ? put.keyValue() : null;
-            ProducerRecord<byte[], byte[]> record = record(
-                    topic,
-                    partition,
-                    format,
-                    cluster,
-                    Kind.COMMIT,
-                    changed.revision(),
-                    changed.change().key(),
-                    entry);
-            add(record.headers(), MirrorRecord.INDEX, changed.index());
-            add(record.headers(), MirrorRecord.SIZE, changed.size());
-            return record;
-        } else if (content instanceof TopicRecord.Found found) {
-            KeyValue entry = found.entry();
-            return record(topic, partition, format, cluster, Kind.SNAPSHOT, entry.modRevision(), entry.key(), entry);
-        } else if (content instanceof TopicRecord.Gone gone) {
-            return record(topic, partition, format, cluster, Kind.SNAPSHOT, gone.revision(), gone.key(), null);
-        } else if (content instanceof TopicRecord.SnapshotBegin begin) {
-            return mark(topic, partition, format, cluster, Kind.SNAPSHOT_BEGIN, begin.revision());
-        } else if (content instanceof TopicRecord.SnapshotEnd end) {
-            ProducerRecord<byte[], byte[]> record =
-                    mark(topic, partition, format, cluster, Kind.SNAPSHOT_END, end.revision());
-            add(record.headers(), MirrorRecord.RECORDS, end.records());
-            return record;
+        ByteString key = content.key();
+        KeyValue entry = content.entry();
+        ProducerRecord<byte[], byte[]> record = new ProducerRecord<>(
+                topic,
+                partition,
+                key == null ? NO_KEY : key.toByteArray(),
+                key == null ? NO_KEY : entry == null ? null : entry.value().toByteArray());
+        Headers headers = record.headers();
+        headers.add(MirrorRecord.FORMAT, ascii(format.number()));
+        headers.add(MirrorRecord.CLUSTER, ascii(content.cluster().toString()));
+        headers.add(MirrorRecord.KIND, kind(content).bytes());
+        add(headers, MirrorRecord.REVISION, content.revision().value());
+        if (entry != null) {
+            add(headers, MirrorRecord.CREATE_REVISION, entry.createRevision().value());
+            add(headers, MirrorRecord.VERSION, entry.version());
+            add(headers, MirrorRecord.LEASE, entry.lease());
         }
-        TopicRecord.Complete complete = (TopicRecord.Complete) content;
-        ProducerRecord<byte[], byte[]> record =
-                mark(topic, partition, format, cluster, Kind.COMPLETE, complete.revision());
-        add(record.headers(), MirrorRecord.PREVIOUS, complete.previous().value());
-        add(record.headers(), MirrorRecord.RECORDS, complete.records());
-        Instant asOf = complete.asOf();
-        if (asOf != null) {
-            add(record.headers(), MirrorRecord.AS_OF, asOf.toEpochMilli());
+        if (content instanceof TopicRecord.Changed changed) {
+            add(headers, MirrorRecord.INDEX, changed.index());
+            add(headers, MirrorRecord.SIZE, changed.size());
+        } else if (content instanceof TopicRecord.SnapshotEnd end) {
+            add(headers, MirrorRecord.RECORDS, end.records());
+        } else if (content instanceof TopicRecord.Complete complete) {
+            add(headers, MirrorRecord.PREVIOUS, complete.previous().value());
+            add(headers, MirrorRecord.RECORDS, complete.records());
+            Instant asOf = complete.asOf();
+            if (asOf != null) {
+                add(headers, MirrorRecord.AS_OF, asOf.toEpochMilli());
+            }
         }
         return record;
+    }
+
+    private static Kind kind(TopicRecord content) {
+        if (content instanceof TopicRecord.Changed) {
+            return Kind.COMMIT;
+        } else if (content instanceof TopicRecord.SnapshotBegin) {
+            return Kind.SNAPSHOT_BEGIN;
+        } else if (content instanceof TopicRecord.SnapshotEnd) {
+            return Kind.SNAPSHOT_END;
+        }
+        return content instanceof TopicRecord.Complete ? Kind.COMPLETE : Kind.SNAPSHOT;
     }
 
     /**
@@ -233,51 +244,112 @@ public final class RecordFormat {
         return entry == null ? new TopicRecord.Gone(cluster, revision, key) : new TopicRecord.Found(cluster, entry);
     }
 
-    private static ProducerRecord<byte[], byte[]> record(
-            String topic,
-            int partition,
-            ValueFormat format,
-            byte[] cluster,
-            Kind kind,
-            Revision revision,
-            ByteString key,
-            @Nullable KeyValue entry) {
-        ProducerRecord<byte[], byte[]> record = new ProducerRecord<>(
-                topic,
-                partition,
-                key.toByteArray(),
-                entry == null ? null : entry.value().toByteArray());
-        addCommon(record.headers(), format, cluster, kind, revision);
-        if (entry != null) {
-            add(
-                    record.headers(),
-                    MirrorRecord.CREATE_REVISION,
-                    entry.createRevision().value());
-            add(record.headers(), MirrorRecord.VERSION, entry.version());
-            add(record.headers(), MirrorRecord.LEASE, entry.lease());
-        }
-        return record;
-    }
-
-    private static ProducerRecord<byte[], byte[]> mark(
-            String topic, int partition, ValueFormat format, byte[] cluster, Kind kind, Revision revision) {
-        ProducerRecord<byte[], byte[]> record = new ProducerRecord<>(topic, partition, NO_KEY, NO_KEY);
-        addCommon(record.headers(), format, cluster, kind, revision);
-        return record;
-    }
-
-    private static void addCommon(Headers headers, ValueFormat format, byte[] cluster, Kind kind, Revision revision) {
-        headers.add(MirrorRecord.FORMAT, ascii(format.number()));
-        headers.add(MirrorRecord.CLUSTER, cluster);
-        headers.add(MirrorRecord.KIND, kind.bytes());
-        add(headers, MirrorRecord.REVISION, revision.value());
-    }
-
     private static void add(Headers headers, String name, long number) {
         headers.add(name, ascii(Long.toString(number)));
     }
 
     private static byte[] ascii(String text) {
         return text.getBytes(StandardCharsets.US_ASCII);
+    }
+
+    /**
+     * A change in <a href="https://debezium.io/documentation/reference/stable/connectors/mysql.html">Debezium's
+     * envelope</a>, as JSON without a schema.
+     *
+     * <p>{@code op} is {@code c}, {@code u} or {@code d}, and {@code r} in a snapshot. {@code before} is always null: a
+     * feed does not contain it. Key and value are base64. {@code ts_ms} is the time of writing, in milliseconds since 1970.
+     */
+    private static final class Envelope {
+
+        private static final JsonFactory JSON = new JsonFactory();
+
+        private Envelope() {}
+
+        /** The value of a record that is not a mark. */
+        static byte[] write(TopicRecord content, long nowMillis) {
+            ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+            try (JsonGenerator json = JSON.createGenerator(bytes)) {
+                KeyValue entry = content.entry();
+                json.writeStartObject();
+                json.writeNullField("before");
+                if (entry == null) {
+                    json.writeNullField("after");
+                } else {
+                    json.writeObjectFieldStart("after");
+                    json.writeBinaryField("key", entry.key().toByteArray());
+                    json.writeBinaryField("value", entry.value().toByteArray());
+                    json.writeNumberField(
+                            "create_revision", entry.createRevision().value());
+                    json.writeNumberField("mod_revision", entry.modRevision().value());
+                    json.writeNumberField("version", entry.version());
+                    json.writeNumberField("lease", entry.lease());
+                    json.writeEndObject();
+                }
+                json.writeObjectFieldStart("source");
+                json.writeStringField("connector", "understudy");
+                json.writeStringField("cluster", content.cluster().toString());
+                json.writeNumberField("revision", content.revision().value());
+                if (content instanceof TopicRecord.Changed changed) {
+                    json.writeNumberField("index", changed.index());
+                    json.writeNumberField("size", changed.size());
+                }
+                json.writeStringField("snapshot", Boolean.toString(!(content instanceof TopicRecord.Changed)));
+                json.writeEndObject();
+                json.writeStringField("op", operation(content, entry));
+                json.writeNumberField("ts_ms", nowMillis);
+                json.writeEndObject();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+            return bytes.toByteArray();
+        }
+
+        /**
+         * Returns the etcd value in an envelope; null for a delete.
+         *
+         * @throws IllegalArgumentException it is none
+         */
+        static byte @Nullable [] value(byte[] envelope) {
+            try (JsonParser json = JSON.createParser(envelope)) {
+                JsonToken after = field(json, "after") ? json.nextToken() : null;
+                if (after == JsonToken.VALUE_NULL) {
+                    return null;
+                }
+                if (after == JsonToken.START_OBJECT
+                        && within(json, "value")
+                        && json.nextToken() == JsonToken.VALUE_STRING) {
+                    return json.getBinaryValue();
+                }
+            } catch (IOException e) {
+                throw new IllegalArgumentException("value is not a change event: " + e.getMessage(), e);
+            }
+            throw new IllegalArgumentException("value is not a change event: field after or after.value is missing");
+        }
+
+        private static boolean field(JsonParser json, String name) throws IOException {
+            return json.nextToken() == JsonToken.START_OBJECT && within(json, name);
+        }
+
+        /** Moves to a field of the current object. */
+        private static boolean within(JsonParser json, String name) throws IOException {
+            while (json.nextToken() == JsonToken.FIELD_NAME) {
+                if (json.currentName().equals(name)) {
+                    return true;
+                }
+                json.nextToken();
+                json.skipChildren();
+            }
+            return false;
+        }
+
+        private static String operation(TopicRecord content, @Nullable KeyValue entry) {
+            if (entry == null) {
+                return "d";
+            }
+            if (content instanceof TopicRecord.Found) {
+                return "r";
+            }
+            return entry.version() == 1 ? "c" : "u";
+        }
     }
 }

@@ -5,7 +5,6 @@ import io.understudy.consumer.format.MirrorRecord.Kind;
 import io.understudy.consumer.format.StateChain;
 import io.understudy.consumer.format.StateDigest;
 import io.understudy.feed.FeedEndedException.Unexplained;
-import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
@@ -125,15 +124,13 @@ final class StateTable {
         cluster = record.cluster();
         if (record instanceof TopicRecord.Changed changed) {
             chain.changed(revision, changed.index());
-            if (changed.change() instanceof Change.Put put) {
-                put(put.keyValue());
-            } else {
-                gone(changed.change().key());
-            }
-        } else if (record instanceof TopicRecord.Found found) {
-            put(found.entry());
-        } else if (record instanceof TopicRecord.Gone gone) {
-            gone(gone.key());
+        }
+        ByteString key = record.key();
+        KeyValue entry = record.entry();
+        if (entry != null) {
+            put(entry);
+        } else if (key != null) {
+            gone(key);
         } else if (record instanceof TopicRecord.Complete complete) {
             chain.mark(Kind.COMPLETE, revision, complete.previous().value(), complete.records(), state);
         } else {

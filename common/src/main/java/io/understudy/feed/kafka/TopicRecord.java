@@ -17,9 +17,19 @@ public sealed interface TopicRecord {
     /** Revision of the put, of the deletion, or up to which a mark is complete. */
     Revision revision();
 
+    /** Key of the put or deletion; null for a mark. */
+    default @Nullable ByteString key() {
+        return null;
+    }
+
+    /** What was put; null for a deletion, and for a mark. */
+    default @Nullable KeyValue entry() {
+        return null;
+    }
+
     /** Whether it has no key of its own, and describes the records around it. */
     default boolean isMark() {
-        return this instanceof SnapshotBegin || this instanceof SnapshotEnd || this instanceof Complete;
+        return key() == null;
     }
 
     /**
@@ -28,13 +38,28 @@ public sealed interface TopicRecord {
      * @param index of the change in its commit, from 0
      * @param size changes of the commit inside the mirror's scope
      */
-    record Changed(ClusterId cluster, Revision revision, int index, int size, Change change) implements TopicRecord {}
+    record Changed(ClusterId cluster, Revision revision, int index, int size, Change change) implements TopicRecord {
+        @Override
+        public ByteString key() {
+            return change.key();
+        }
+
+        @Override
+        public @Nullable KeyValue entry() {
+            return change instanceof Change.Put put ? put.keyValue() : null;
+        }
+    }
 
     /** A key as a snapshot found it. */
     record Found(ClusterId cluster, KeyValue entry) implements TopicRecord {
         @Override
         public Revision revision() {
             return entry.modRevision();
+        }
+
+        @Override
+        public ByteString key() {
+            return entry.key();
         }
     }
 

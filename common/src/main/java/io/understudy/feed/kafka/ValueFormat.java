@@ -7,7 +7,7 @@ import io.understudy.kafka.KafkaClients;
 public enum ValueFormat {
     /** The value as in etcd. */
     RAW("2"),
-    /** Debezium's envelope as JSON, see {@link Envelope}. */
+    /** Debezium's envelope as JSON, see {@link RecordFormat.Envelope}. */
     DEBEZIUM("3");
 
     private static final int ENVELOPE_BYTES = 512;

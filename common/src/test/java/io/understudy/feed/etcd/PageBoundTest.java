@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.KeyValue;
+import io.understudy.feed.etcd.PageChain.PageSize;
 import io.understudy.vocabulary.KeyRange;
 import java.util.ArrayList;
 import java.util.Collection;

@@ -2,6 +2,7 @@ package io.understudy.feed.etcd;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.understudy.feed.etcd.PageChain.PageSize;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;

@@ -15,6 +15,7 @@ import io.grpc.Server;
 import io.grpc.netty.NettyChannelBuilder;
 import io.grpc.netty.NettyServerBuilder;
 import io.grpc.stub.StreamObserver;
+import io.understudy.feed.etcd.TailKeeper.TailRetry;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Commit;
 import io.understudy.vocabulary.KeyRange;

@@ -3,6 +3,8 @@ package io.understudy.feed.kafka;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.understudy.feed.kafka.Connection.TopicWatch;
+import io.understudy.feed.kafka.KafkaFeedSource.TopicHead;
 import io.understudy.kafka.KafkaSettings;
 import java.lang.reflect.Proxy;
 import java.time.Duration;

@@ -2,8 +2,8 @@ package io.understudy.cli;
 
 import io.understudy.lab.progress.Progress;
 import io.understudy.mirror.pipeline.MirrorReport;
+import io.understudy.mirror.pipeline.MirrorReport.SnapshotProgress;
 import io.understudy.mirror.pipeline.MirrorState;
-import io.understudy.mirror.pipeline.SnapshotProgress;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.health.PageServer;
 import io.understudy.pki.PkiDirectory;
 import io.understudy.pki.Subject;
 import io.understudy.tls.ClientCertificates;
-import io.understudy.tls.HttpServers;
 import io.understudy.tls.TlsContext;
 import io.understudy.tls.TlsFiles;
 import io.understudy.tls.TlsServer;
@@ -65,7 +65,7 @@ final class OperatorsTest {
         try (TlsServer tls = TlsServer.of(listener, clients, new SimpleMeterRegistry());
                 TlsContext context = TlsContext.of(client)) {
             HttpServer server =
-                    HttpServers.bind("listen", new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), tls);
+                    PageServer.bind("listen", new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), tls);
             server.createContext("/", exchange -> {
                 exchange.sendResponseHeaders(Operators.include(exchange, clients) ? 200 : 403, -1);
                 exchange.close();

@@ -24,6 +24,8 @@ import io.understudy.etcd.Duty;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdError;
 import io.understudy.etcd.EtcdMessages;
+import io.understudy.mirror.auth.Authorisation.GrantedRange;
+import io.understudy.mirror.auth.PasswordFile.PasswordHash;
 import io.understudy.mirror.call.CallFailedException;
 import io.understudy.mirror.call.ClusterCalls;
 import io.understudy.vocabulary.KeyRange;

@@ -7,6 +7,9 @@ import io.understudy.etcd.AuthStatus;
 import io.understudy.etcd.Credentials;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdError;
+import io.understudy.mirror.auth.AuthRegister.Brought;
+import io.understudy.mirror.auth.AuthTarget.OvertakenException;
+import io.understudy.mirror.auth.PasswordFile.PasswordHash;
 import io.understudy.mirror.call.CallFailedException;
 import io.understudy.mirror.scope.ReservedKeys;
 import java.nio.file.Path;
@@ -236,7 +239,7 @@ public final class AuthCopy implements AutoCloseable {
         AuthPlan plan = AuthPlan.of(read.get().held(), target.read(), brought, hashes, writer);
         AuthTarget changed = new RegisteredTarget(target, register, current);
         CallFailedException refused = null;
-        for (AuthChange change : plan.changes()) {
+        for (AuthTarget.Change change : plan.changes()) {
             if (!active.getAsBoolean()) {
                 throw new OvertakenException("the mirror process is no longer active");
             }

@@ -1,6 +1,9 @@
 package io.understudy.mirror.auth;
 
 import io.etcd.jetcd.api.Permission;
+import io.understudy.mirror.auth.AuthRegister.Brought;
+import io.understudy.mirror.auth.Authorisation.GrantedRange;
+import io.understudy.mirror.auth.PasswordFile.PasswordHash;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
@@ -23,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param rolesLeftAlone the target's own roles with names of source roles
  * @param usersLeftAlone likewise
  */
-record AuthPlan(List<AuthChange> changes, Set<String> rolesLeftAlone, Set<String> usersLeftAlone) {
+record AuthPlan(List<AuthTarget.Change> changes, Set<String> rolesLeftAlone, Set<String> usersLeftAlone) {
 
     AuthPlan {
         changes = List.copyOf(changes);
@@ -56,8 +59,8 @@ record AuthPlan(List<AuthChange> changes, Set<String> rolesLeftAlone, Set<String
         private final Set<String> apartUsers;
         private final Set<String> rolesLeft = new TreeSet<>();
         private final Set<String> usersLeft = new TreeSet<>();
-        private final List<AuthChange> taken = new ArrayList<>();
-        private final List<AuthChange> given = new ArrayList<>();
+        private final List<AuthTarget.Change> taken = new ArrayList<>();
+        private final List<AuthTarget.Change> given = new ArrayList<>();
 
         Planning(
                 Authorisation source,
@@ -77,11 +80,11 @@ record AuthPlan(List<AuthChange> changes, Set<String> rolesLeftAlone, Set<String
             Set<String> roles = roles();
             Set<String> users = users();
             without(without(brought.users().keySet(), users), apartUsers)
-                    .forEach(user -> taken.add(new AuthChange.DeleteUser(user)));
-            without(brought.roles(), roles).forEach(role -> taken.add(new AuthChange.DeleteRole(role)));
+                    .forEach(user -> taken.add(to -> to.deleteUser(user)));
+            without(brought.roles(), roles).forEach(role -> taken.add(to -> to.deleteRole(role)));
             roles.forEach(this::addRole);
             users.forEach(user -> addUser(user, roles));
-            List<AuthChange> changes = new ArrayList<>(taken);
+            List<AuthTarget.Change> changes = new ArrayList<>(taken);
             changes.addAll(given);
             return new AuthPlan(changes, rolesLeft, usersLeft);
         }
@@ -114,18 +117,18 @@ record AuthPlan(List<AuthChange> changes, Set<String> rolesLeftAlone, Set<String
 
         private void addRole(String role) {
             if (!target.roles().containsKey(role)) {
-                given.add(new AuthChange.AddRole(role));
+                given.add(to -> to.addRole(role));
             }
             Map<GrantedRange, Permission.Type> wanted = source.grantsOf(role);
             Map<GrantedRange, Permission.Type> held = target.grantsOf(role);
             held.forEach((range, type) -> {
                 if (!allows(wanted.get(range), type)) {
-                    taken.add(new AuthChange.Revoke(role, range));
+                    taken.add(to -> to.revoke(role, range));
                 }
             });
             wanted.forEach((range, type) -> {
                 if (held.get(range) != type) {
-                    given.add(new AuthChange.Grant(role, range, type));
+                    given.add(to -> to.grant(role, range, type));
                 }
             });
         }
@@ -141,7 +144,7 @@ record AuthPlan(List<AuthChange> changes, Set<String> rolesLeftAlone, Set<String
         private void addUser(String user, Set<String> roles) {
             boolean isNew = !target.users().containsKey(user);
             if (isNew) {
-                given.add(new AuthChange.AddUser(user));
+                given.add(to -> to.addUser(user));
             }
             Set<String> wanted = source.rolesOf(user);
             Set<String> held = target.rolesOf(user);
@@ -150,14 +153,14 @@ record AuthPlan(List<AuthChange> changes, Set<String> rolesLeftAlone, Set<String
             ours.add(Authorisation.ROOT);
             for (String role : ours) {
                 if (wanted.contains(role) && !held.contains(role)) {
-                    given.add(new AuthChange.GiveRole(user, role));
+                    given.add(to -> to.giveRole(user, role));
                 } else if (!wanted.contains(role) && held.contains(role)) {
-                    taken.add(new AuthChange.TakeRole(user, role));
+                    taken.add(to -> to.takeRole(user, role));
                 }
             }
             PasswordHash hash = hashes.get(user);
             if (hash != null && (isNew || !hash.digest().equals(brought.users().get(user)))) {
-                given.add(new AuthChange.SetPassword(user, hash));
+                given.add(to -> to.setPassword(user, hash));
             }
         }
 

@@ -6,13 +6,13 @@ import io.etcd.jetcd.api.Compare;
 import io.etcd.jetcd.api.KeyValue;
 import io.etcd.jetcd.api.PutRequest;
 import io.etcd.jetcd.api.RangeRequest;
-import io.etcd.jetcd.api.RangeResponse;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.ResponseOp;
 import io.etcd.jetcd.api.TxnRequest;
 import io.understudy.etcd.Duty;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdMessages;
+import io.understudy.mirror.auth.AuthTarget.OvertakenException;
 import io.understudy.mirror.call.CallFailedException;
 import io.understudy.mirror.call.ClusterCalls;
 import io.understudy.mirror.scope.ReservedKeys;
@@ -20,6 +20,7 @@ import io.understudy.vocabulary.KeyRange;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Register of the roles and users that a mirror copied to the target. Each has one key, put before it is added; a
@@ -32,8 +33,6 @@ final class AuthRegister {
     private static final String SEEN = "auth/seen";
     /** Terminates a name, so that no key collides with another of the mirror. */
     private static final String END = "/";
-
-    private static final int PAGE_KEYS = 2_000;
 
     /** The target holds no freeze: permissions that a freeze withdrew must not be granted. No key has version 0. */
     private static final Compare NOTHING_WITHDRAWN = Compare.newBuilder()
@@ -117,25 +116,13 @@ final class AuthRegister {
         KeyRange range = ReservedKeys.all(mirror, what);
         int prefix = range.from().size();
         Map<String, String> found = new HashMap<>();
-        ByteString from = range.etcdKey();
-        while (true) {
-            RangeRequest request = RangeRequest.newBuilder()
-                    .setKey(from)
-                    .setRangeEnd(range.etcdRangeEnd())
-                    .setLimit(PAGE_KEYS)
-                    .build();
-            RangeResponse page = calls.kv(stub -> stub.range(request));
-            for (KeyValue each : page.getKvsList()) {
-                String name = each.getKey().substring(prefix).toStringUtf8();
-                found.put(
-                        name.substring(0, name.length() - END.length()),
-                        each.getValue().toStringUtf8());
-            }
-            if (!page.getMore()) {
-                return found;
-            }
-            from = KeyRange.single(page.getKvs(page.getKvsCount() - 1).getKey()).etcdRangeEnd();
-        }
+        calls.forEach(range, false, each -> {
+            String name = each.getKey().substring(prefix).toStringUtf8();
+            found.put(
+                    name.substring(0, name.length() - END.length()),
+                    each.getValue().toStringUtf8());
+        });
+        return found;
     }
 
     private boolean put(String what, String value, Compare epoch)
@@ -168,5 +155,22 @@ final class AuthRegister {
                     "another process took over the mirror, or a switchover is revoking permissions in the target");
         }
         return answer.getResponsesList();
+    }
+
+    /**
+     * The roles and users that a mirror has at least started to copy.
+     *
+     * @param users by name, with the digest of the hash that is their password; empty for none
+     */
+    record Brought(Set<String> roles, Map<String, String> users) {
+
+        Brought {
+            roles = Set.copyOf(roles);
+            users = Map.copyOf(users);
+        }
+
+        boolean isEmpty() {
+            return roles.isEmpty() && users.isEmpty();
+        }
     }
 }

@@ -1,5 +1,6 @@
 package io.understudy.mirror.auth;
 
+import io.understudy.mirror.auth.AuthRegister.Brought;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;

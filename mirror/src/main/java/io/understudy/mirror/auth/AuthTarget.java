@@ -1,6 +1,8 @@
 package io.understudy.mirror.auth;
 
 import io.etcd.jetcd.api.Permission;
+import io.understudy.mirror.auth.Authorisation.GrantedRange;
+import io.understudy.mirror.auth.PasswordFile.PasswordHash;
 import io.understudy.mirror.call.CallFailedException;
 
 /**
@@ -8,6 +10,12 @@ import io.understudy.mirror.call.CallFailedException;
  * already changes nothing.
  */
 interface AuthTarget {
+
+    /** A step that brings a target's authorisation nearer to the source's. */
+    @FunctionalInterface
+    interface Change {
+        void applyTo(AuthTarget target) throws CallFailedException, InterruptedException, OvertakenException;
+    }
 
     /** Registers the role first. */
     void addRole(String role) throws CallFailedException, InterruptedException, OvertakenException;
@@ -34,4 +42,12 @@ interface AuthTarget {
 
     /** Deletes the user, then its entry in the register. */
     void deleteUser(String user) throws CallFailedException, InterruptedException, OvertakenException;
+
+    /** The compared state is outdated; the comparison must be repeated. */
+    static final class OvertakenException extends Exception {
+
+        OvertakenException(String why) {
+            super(why);
+        }
+    }
 }

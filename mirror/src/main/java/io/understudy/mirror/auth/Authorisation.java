@@ -1,5 +1,6 @@
 package io.understudy.mirror.auth;
 
+import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.Permission;
 import java.util.Map;
 import java.util.Set;
@@ -32,4 +33,11 @@ record Authorisation(Map<String, Map<GrantedRange, Permission.Type>> roles, Map<
     Set<String> rolesOf(String user) {
         return users.getOrDefault(user, Set.of());
     }
+
+    /**
+     * The range of a grant. Several grants of one role for one range are all effective.
+     *
+     * @param end end of the range in etcd's form: empty for one key, a zero byte for all from {@code key} on
+     */
+    record GrantedRange(ByteString key, ByteString end) {}
 }

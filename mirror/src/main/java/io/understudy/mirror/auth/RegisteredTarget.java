@@ -3,7 +3,11 @@ package io.understudy.mirror.auth;
 import io.etcd.jetcd.api.Compare;
 import io.etcd.jetcd.api.Permission;
 import io.understudy.etcd.EtcdError;
+import io.understudy.mirror.auth.AuthTarget.OvertakenException;
+import io.understudy.mirror.auth.Authorisation.GrantedRange;
+import io.understudy.mirror.auth.PasswordFile.PasswordHash;
 import io.understudy.mirror.call.CallFailedException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A target during one comparison: the register is checked before each change. A role or user that exists already,
@@ -27,12 +31,12 @@ final class RegisteredTarget implements AuthTarget {
     public void addRole(String role) throws CallFailedException, InterruptedException, OvertakenException {
         boolean isNew = register.addRole(role, epoch);
         try {
-            calls.addRole(role);
-        } catch (CallFailedException e) {
-            if (e.error() == EtcdError.ROLE_EXISTS && isNew) {
+            make(() -> calls.addRole(role), EtcdError.ROLE_EXISTS, null);
+        } catch (OvertakenException e) {
+            if (isNew) {
                 register.removeRole(role, epoch);
             }
-            throw overtaken(e, EtcdError.ROLE_EXISTS);
+            throw e;
         }
     }
 
@@ -40,36 +44,20 @@ final class RegisteredTarget implements AuthTarget {
     public void grant(String role, GrantedRange range, Permission.Type type)
             throws CallFailedException, InterruptedException, OvertakenException {
         register.require(epoch);
-        try {
-            calls.grant(role, range, type);
-        } catch (CallFailedException e) {
-            throw overtaken(e, EtcdError.ROLE_NOT_FOUND);
-        }
+        make(() -> calls.grant(role, range, type), EtcdError.ROLE_NOT_FOUND, null);
     }
 
     @Override
     public void revoke(String role, GrantedRange range)
             throws CallFailedException, InterruptedException, OvertakenException {
         register.require(epoch);
-        try {
-            calls.revoke(role, range);
-        } catch (CallFailedException e) {
-            if (e.error() != EtcdError.PERMISSION_NOT_GRANTED) {
-                throw overtaken(e, EtcdError.ROLE_NOT_FOUND);
-            }
-        }
+        make(() -> calls.revoke(role, range), EtcdError.ROLE_NOT_FOUND, EtcdError.PERMISSION_NOT_GRANTED);
     }
 
     @Override
     public void deleteRole(String role) throws CallFailedException, InterruptedException, OvertakenException {
         register.require(epoch);
-        try {
-            calls.deleteRole(role);
-        } catch (CallFailedException e) {
-            if (e.error() != EtcdError.ROLE_NOT_FOUND) {
-                throw e;
-            }
-        }
+        make(() -> calls.deleteRole(role), null, EtcdError.ROLE_NOT_FOUND);
         register.removeRole(role, epoch);
     }
 
@@ -77,12 +65,12 @@ final class RegisteredTarget implements AuthTarget {
     public void addUser(String user) throws CallFailedException, InterruptedException, OvertakenException {
         boolean isNew = register.putUser(user, "", epoch);
         try {
-            calls.addUser(user);
-        } catch (CallFailedException e) {
-            if (e.error() == EtcdError.USER_EXISTS && isNew) {
+            make(() -> calls.addUser(user), EtcdError.USER_EXISTS, null);
+        } catch (OvertakenException e) {
+            if (isNew) {
                 register.removeUser(user, epoch);
             }
-            throw overtaken(e, EtcdError.USER_EXISTS);
+            throw e;
         }
     }
 
@@ -90,57 +78,56 @@ final class RegisteredTarget implements AuthTarget {
     public void giveRole(String user, String role)
             throws CallFailedException, InterruptedException, OvertakenException {
         register.require(epoch);
-        try {
-            calls.giveRole(user, role);
-        } catch (CallFailedException e) {
-            throw overtaken(overtaken(e, EtcdError.ROLE_NOT_FOUND), EtcdError.USER_NOT_FOUND);
-        }
+        make(
+                () -> make(() -> calls.giveRole(user, role), EtcdError.ROLE_NOT_FOUND, null),
+                EtcdError.USER_NOT_FOUND,
+                null);
     }
 
     @Override
     public void takeRole(String user, String role)
             throws CallFailedException, InterruptedException, OvertakenException {
         register.require(epoch);
-        try {
-            calls.takeRole(user, role);
-        } catch (CallFailedException e) {
-            if (e.error() != EtcdError.ROLE_NOT_GRANTED) {
-                throw overtaken(e, EtcdError.USER_NOT_FOUND);
-            }
-        }
+        make(() -> calls.takeRole(user, role), EtcdError.USER_NOT_FOUND, EtcdError.ROLE_NOT_GRANTED);
     }
 
     @Override
     public void setPassword(String user, PasswordHash hash)
             throws CallFailedException, InterruptedException, OvertakenException {
         register.require(epoch);
-        try {
-            calls.setPassword(user, hash);
-        } catch (CallFailedException e) {
-            throw overtaken(e, EtcdError.USER_NOT_FOUND);
-        }
+        make(() -> calls.setPassword(user, hash), EtcdError.USER_NOT_FOUND, null);
         boolean unused = register.putUser(user, hash.digest(), epoch);
     }
 
     @Override
     public void deleteUser(String user) throws CallFailedException, InterruptedException, OvertakenException {
         register.require(epoch);
-        try {
-            calls.deleteUser(user);
-        } catch (CallFailedException e) {
-            if (e.error() != EtcdError.USER_NOT_FOUND) {
-                throw e;
-            }
-        }
+        make(() -> calls.deleteUser(user), null, EtcdError.USER_NOT_FOUND);
         register.removeUser(user, epoch);
     }
 
-    /** Returns the failure, unless the target has changed concurrently. */
-    private static CallFailedException overtaken(CallFailedException failure, EtcdError isOtherwise)
-            throws OvertakenException {
-        if (failure.error() == isOtherwise) {
-            throw new OvertakenException("the target changed concurrently: " + failure.getMessage());
+    @FunctionalInterface
+    private interface Call {
+        void make() throws CallFailedException, InterruptedException, OvertakenException;
+    }
+
+    /**
+     * Makes one change.
+     *
+     * @param overtaken error of a target that was changed concurrently; null for none
+     * @param done error of a change that is there already; null for none
+     */
+    private static void make(Call call, @Nullable EtcdError overtaken, @Nullable EtcdError done)
+            throws CallFailedException, InterruptedException, OvertakenException {
+        try {
+            call.make();
+        } catch (CallFailedException e) {
+            if (e.error() == overtaken) {
+                throw new OvertakenException("the target changed concurrently: " + e.getMessage());
+            }
+            if (e.error() != done) {
+                throw e;
+            }
         }
-        return failure;
     }
 }

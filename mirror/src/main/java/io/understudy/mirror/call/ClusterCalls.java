@@ -1,9 +1,13 @@
 package io.understudy.mirror.call;
 
+import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.KVGrpc;
+import io.etcd.jetcd.api.KeyValue;
 import io.etcd.jetcd.api.LeaseGrpc;
 import io.etcd.jetcd.api.LeaseKeepAliveRequest;
 import io.etcd.jetcd.api.LeaseKeepAliveResponse;
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.RangeResponse;
 import io.grpc.Channel;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
@@ -11,6 +15,8 @@ import io.grpc.stub.StreamObserver;
 import io.understudy.etcd.Duty;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.EtcdMessages;
+import io.understudy.vocabulary.KeyRange;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
@@ -20,13 +26,17 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Predicate;
 
 /**
  * Single attempts at calls of one cluster. Each goes to the best endpoint, has a deadline, and reports its outcome to
  * the cluster, so that the next attempt goes elsewhere. Retries are up to the caller. Thread-safe.
  */
 public final class ClusterCalls {
+
+    private static final int PAGE_KEYS = 2_000;
 
     private final EtcdCluster cluster;
     private final Duty duty;
@@ -48,6 +58,33 @@ public final class ClusterCalls {
     public <T> T kv(Function<KVGrpc.KVBlockingStub, T> call) throws CallFailedException, InterruptedException {
         return call(channel -> call.apply(
                 KVGrpc.newBlockingStub(channel).withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS)));
+    }
+
+    /** Reads the keys of a range in key order, page by page. */
+    public void forEach(KeyRange range, boolean keysOnly, Consumer<KeyValue> each)
+            throws CallFailedException, InterruptedException {
+        boolean unused = anyMatch(range, keysOnly, entry -> {
+            each.accept(entry);
+            return false;
+        });
+    }
+
+    /** Likewise, up to the first key with that property; returns whether there is one. */
+    public boolean anyMatch(KeyRange range, boolean keysOnly, Predicate<KeyValue> property)
+            throws CallFailedException, InterruptedException {
+        RangeRequest.Builder request =
+                EtcdMessages.range(range).setKeysOnly(keysOnly).setLimit(PAGE_KEYS);
+        while (true) {
+            RangeResponse page = kv(stub -> stub.range(request.build()));
+            if (page.getKvsList().stream().anyMatch(property)) {
+                return true;
+            }
+            if (!page.getMore()) {
+                return false;
+            }
+            ByteString last = page.getKvs(page.getKvsCount() - 1).getKey();
+            request.setKey(KeyRange.single(last).etcdRangeEnd());
+        }
     }
 
     /** Makes a call on leases and waits for its response. */

@@ -25,6 +25,20 @@ public final class Repeated {
         T attempt() throws CallFailedException, InterruptedException;
     }
 
+    /** A call without a result that may be repeated. */
+    @FunctionalInterface
+    public interface Action {
+        void attempt() throws CallFailedException, InterruptedException;
+    }
+
+    /** Does the same as {@link #until} for a call without a result. */
+    public void run(String what, Action action) {
+        boolean unused = until(what, () -> {
+            action.attempt();
+            return true;
+        });
+    }
+
     /**
      * Repeats {@code call} until it succeeds, and returns its result.
      *

@@ -2,6 +2,7 @@ package io.understudy.mirror.etcd;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.RequestOp;
+import io.understudy.etcd.EtcdMessages;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointState;
 import io.understudy.mirror.lease.TargetLeases;
@@ -28,13 +29,13 @@ final class BatchWriter {
     private static final Logger LOG = LoggerFactory.getLogger(BatchWriter.class);
 
     private final String mirror;
-    private final CheckpointWriter writer;
+    private final FencedWriter writer;
     private final TargetLeases leases;
     private final ForeignWriteHint hint;
     private volatile KeyObservation observation = new KeyObservation(List.of());
     private volatile Revision complete = Revision.ZERO;
 
-    BatchWriter(String mirror, CheckpointWriter writer, TargetLeases leases, ForeignWriteHint hint) {
+    BatchWriter(String mirror, FencedWriter writer, TargetLeases leases, ForeignWriteHint hint) {
         this.mirror = mirror;
         this.writer = writer;
         this.leases = leases;
@@ -138,7 +139,7 @@ final class BatchWriter {
             granted.add(
                     there == lease
                             ? operation
-                            : Operations.put(
+                            : EtcdMessages.put(
                                     operation.getRequestPut().getKey(),
                                     operation.getRequestPut().getValue(),
                                     there));

@@ -6,21 +6,23 @@ import io.etcd.jetcd.api.RequestOp;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.feed.FeedEndedException;
 import io.understudy.mirror.checkpoint.Checkpoint;
+import io.understudy.mirror.checkpoint.CheckpointState;
+import io.understudy.mirror.etcd.EtcdSinkOptions.SourceReset;
 import io.understudy.mirror.lease.TargetLeases;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.sink.ForeignWriteHint;
-import io.understudy.mirror.sink.ProgressSchedule;
 import io.understudy.mirror.sink.Sink;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.mirror.sink.SinkListener;
+import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Commit;
 import io.understudy.vocabulary.FeedStart;
+import io.understudy.vocabulary.FeedStart.UnfinishedSnapshot;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
-import io.understudy.vocabulary.UnfinishedSnapshot;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -66,10 +68,13 @@ public final class EtcdSink implements Sink {
     private final TargetCalls calls;
     private final FencedWriter writer;
     private final TargetChecks checks;
-    private final CheckpointWriter store;
     private final Synchronisation synchronisation;
     private final Homes homes;
     private final TailWriter tail;
+    private final MirrorScope scope;
+    private final TargetLeases leases;
+    /** Whether every key that should have a lease is known to have it. */
+    private boolean whole;
 
     /** Creates a sink without leases, hints of foreign writes, and a record at the source. */
     public EtcdSink(
@@ -101,23 +106,46 @@ public final class EtcdSink implements Sink {
         this.writerName = writerName;
         this.source = source;
         this.options = options;
+        this.scope = scope;
+        this.leases = leases;
         this.calls = TargetCalls.ofWriter(target, listener);
-        this.writer = new FencedWriter(calls, mirror, options);
+        this.writer = new FencedWriter(calls, mirror, options, listener);
         this.checks = new TargetChecks(mirror, scope, calls, writer);
-        ProgressSchedule schedule = new ProgressSchedule(options.progressInterval());
-        this.store = new CheckpointWriter(mirror, writer, schedule, listener);
         TargetCalls sourceCalls = source == null ? null : new TargetCalls(source, "source", listener);
         HomeKeys atSource = sourceCalls == null ? null : new HomeKeys(sourceCalls, "source", mirror);
         // By its own calls: it is read on the feed's thread while another thread may write.
         HomeKeys atTarget = new HomeKeys(new TargetCalls(target, listener), "target", mirror);
         this.homes = new Homes(mirror, scope, atSource, atTarget);
         this.synchronisation = new Synchronisation(
-                mirror, scope, writerName, target, options, calls, sourceCalls, store, checks, homes, leases, listener);
-        this.tail = new TailWriter(mirror, scope, store, leases, options.history(), hint, listener);
+                mirror,
+                scope,
+                writerName,
+                target,
+                options,
+                calls,
+                sourceCalls,
+                writer,
+                checks,
+                homes,
+                leases,
+                listener);
+        this.tail = new TailWriter(mirror, scope, writer, leases, options.history(), hint, listener);
     }
 
     @Override
     public @Nullable FeedStart open() {
+        FeedStart start = takeOver();
+        whole = leases.attach(writer::epoch, tail::complete);
+        if (start instanceof Position position) {
+            leases.of(position.cluster());
+            if (!whole) {
+                leases.setWhole(false);
+            }
+        }
+        return start;
+    }
+
+    private @Nullable FeedStart takeOver() {
         SinkException.@Nullable Fenced lost = null;
         for (int attempt = 0; attempt < TAKE_OVER_ATTEMPTS; attempt++) {
             // Before the primary record: a move of the primary changes the epoch.
@@ -130,14 +158,17 @@ public final class EtcdSink implements Sink {
                 continue;
             }
             boolean sameRange = synchronisation.readsSameRange();
-            Checkpoint read = requireThere(writer.read()).takenOverBy(writerName);
-            Checkpoint taken = sameRange ? read : read.withoutAnchor();
+            Checkpoint read = writer.read();
+            if (read == null) {
+                throw new SinkException.Refused("checkpoint of mirror " + mirror + " was deleted during the take-over");
+            }
+            Checkpoint taken = (sameRange ? read : read.withoutAnchor()).takenOverBy(writerName);
             List<RequestOp> own = new ArrayList<>(synchronisation.missingRecord(taken));
             if (!sameRange) {
                 own.add(synchronisation.rangeRecord());
             }
             try {
-                store.writeOwn(own, taken);
+                writer.writeOwn(own, taken);
             } catch (SinkException.Fenced e) {
                 // A writer of an earlier release, which does not compare the epoch: look again.
                 lost = e;
@@ -158,13 +189,6 @@ public final class EtcdSink implements Sink {
         throw new SinkException.Fenced("mirror " + mirror + " could not be taken over in " + TAKE_OVER_ATTEMPTS
                 + " attempts: another process is writing. Last failure: "
                 + (lost == null ? "" : lost.getMessage()));
-    }
-
-    private Checkpoint requireThere(@Nullable Checkpoint found) {
-        if (found == null) {
-            throw new SinkException.Refused("checkpoint of mirror " + mirror + " was deleted during the take-over");
-        }
-        return found;
     }
 
     private void requireOurs(@Nullable Checkpoint found) {
@@ -229,35 +253,63 @@ public final class EtcdSink implements Sink {
 
     @Override
     public void snapshotResumed(Position pin) {
-        tail.end();
-        synchronisation.resumed(pin);
+        snapshot(pin.cluster(), () -> synchronisation.resumed(pin));
     }
 
     @Override
     public void snapshotStarted(ClusterId cluster, Revision revision) {
+        snapshot(cluster, () -> synchronisation.started(cluster, revision));
+    }
+
+    private void snapshot(ClusterId cluster, Runnable begin) {
+        leases.of(cluster);
         tail.end();
-        synchronisation.started(cluster, revision);
+        begin.run();
+        leases.snapshotFollows();
+        // Before anything of it is written; an epoch to write in begins with it.
+        whole = !leases.areKept();
+        leases.setWhole(false);
     }
 
     @Override
     public void snapshotPage(KeyRange covered, List<KeyValue> entries) {
+        leases.requireNoneLost();
+        if (leases.areKept()) {
+            entries.stream()
+                    .filter(entry -> entry.lease() != 0 && scope.contains(entry.key()))
+                    .forEach(entry -> leases.expectInSnapshot(entry.lease()));
+        }
         synchronisation.page(covered, entries);
     }
 
     @Override
     public void snapshotCompleted(Position position) {
         synchronisation.completed(position);
-        tail.begin(store.current());
+        tail.begin(writer.current());
+        restoreLeases();
     }
 
     @Override
     public void commit(Commit commit, Position position) {
+        leases.requireNoneLost();
+        restoreLeases();
+        if (leases.areKept()) {
+            commit.changes().stream()
+                    .filter(change -> scope.contains(change.key()))
+                    .mapToLong(change ->
+                            change instanceof Change.Put put ? put.keyValue().lease() : 0)
+                    .filter(lease -> lease != 0)
+                    .distinct()
+                    .forEach(leases::expect);
+        }
         homes.settle(position.cluster());
         tail.commit(commit, position);
     }
 
     @Override
     public void progress(Position position) {
+        leases.requireNoneLost();
+        restoreLeases();
         homes.settle(position.cluster());
         tail.progress(position);
     }
@@ -269,17 +321,19 @@ public final class EtcdSink implements Sink {
 
     @Override
     public void caughtUp() {
+        leases.requireNoneLost();
         tail.caughtUp();
     }
 
     @Override
     public void settle() {
+        leases.requireNoneLost();
         tail.settle();
     }
 
     @Override
     public @Nullable Checkpoint checkpoint() {
-        return writer.current();
+        return writer.found();
     }
 
     @Override
@@ -287,26 +341,33 @@ public final class EtcdSink implements Sink {
         return tail.complete();
     }
 
-    /** Returns a compare for other transactions, valid until another writer takes over the mirror. */
-    public Compare epoch() {
-        return writer.epoch();
-    }
-
-    /** Returns the same; empty before this sink takes over the mirror. Any thread. */
+    /**
+     * Returns a compare for other transactions, valid until another writer takes over the mirror; empty before this sink
+     * does. Any thread.
+     */
     public Optional<Compare> epochIfBegun() {
         return writer.epochIfBegun();
     }
 
     /**
-     * Restores keys with leases, between two commits, while the checkpoint is {@code syncing}.
-     *
-     * @return whether the target has them all
+     * Restores keys with leases before the first feed event, which proves an unchanged source history. The checkpoint is
+     * {@code syncing} meanwhile. While it is torn before a commit, that commit comes first.
      */
-    public boolean restoreLeases() {
-        ClusterId from = store.current().source();
+    private void restoreLeases() {
+        if (whole) {
+            return;
+        }
+        tail.settle();
+        Checkpoint stored = checkpoint();
+        if (stored == null || stored.state() != CheckpointState.SYNCED) {
+            return;
+        }
         // The mark names the primary, which no event has settled yet.
-        homes.settle(from);
-        return tail.restoreLeases(homes.path(from), synchronisation);
+        homes.settle(stored.source());
+        whole = tail.restoreLeases(homes.path(stored.source()), synchronisation);
+        if (whole) {
+            leases.setWhole(true);
+        }
     }
 
     /** Observes commits to target keys and ends the previous observation. Any thread. */
@@ -323,12 +384,14 @@ public final class EtcdSink implements Sink {
      * @throws SinkException the sink cannot continue
      */
     public boolean repair(KeyObservation observed, Map<ByteString, RequestOp> operations) {
-        return tail.repair(observed, operations, homes.path(store.current().source()));
+        return tail.repair(observed, operations, homes.path(writer.current().source()));
     }
 
     @Override
     public void close() {
-        try (calls) {
+        leases.detach();
+        try (calls;
+                leases) {
             tail.close();
             synchronisation.close();
         }

@@ -135,4 +135,24 @@ public record EtcdSinkOptions(
     public EtcdSinkOptions withMaxPrunePercent(int percent) {
         return Binder.with(this, "maxPrunePercent", percent);
     }
+
+    /**
+     * Action when the source has another history, as after a restore or wipe.
+     *
+     * <p>Invariant M18: another history of the source changes nothing in the target unless configured.
+     */
+    public enum SourceReset {
+        /** Compare, report what differs, and stop. */
+        STOP,
+        /** Make the target equal to the source's current state. */
+        RESYNC
+    }
+
+    /** Selects which states of the source watchers of the target see. */
+    public enum TargetHistory {
+        /** Some, in order: consecutive commits are merged, with the last write per key. */
+        COALESCED,
+        /** All: every source commit becomes one target commit. */
+        EVERY_COMMIT
+    }
 }

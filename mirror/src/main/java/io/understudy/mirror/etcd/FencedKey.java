@@ -10,6 +10,7 @@ import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
 import io.etcd.jetcd.api.TxnResponse;
 import io.understudy.etcd.EtcdMessages;
+import io.understudy.mirror.etcd.Operations.OperationTree;
 import io.understudy.vocabulary.Counted;
 import java.util.List;
 import java.util.Optional;
@@ -141,7 +142,7 @@ final class FencedKey {
         return TxnRequest.newBuilder()
                 .addCompare(EtcdMessages.unmodified(key, before))
                 .addAllCompare(compares)
-                .addSuccess(Operations.put(key, value))
+                .addSuccess(EtcdMessages.put(key, value))
                 .addAllSuccess(OperationTree.of(operations, options.maxTxnOps() - 1))
                 .addFailure(EtcdMessages.get(key))
                 .build();

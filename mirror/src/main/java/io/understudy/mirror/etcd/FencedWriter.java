@@ -10,40 +10,80 @@ import io.understudy.mirror.checkpoint.CheckpointCodec;
 import io.understudy.mirror.checkpoint.CorruptCheckpointException;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.sink.SinkException;
+import io.understudy.mirror.sink.SinkListener;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.Revision;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes operations and the checkpoint, a {@link FencedKey}, in one transaction exactly once. One thread at a time.
+ * Writes operations and the checkpoint, a {@link FencedKey}, in one transaction exactly once, and reports each write.
+ * One thread at a time.
  *
  * <p>Invariant M6: a late write of an earlier sink of the same process is read again, not reported as a target that
  * went back.
  */
 final class FencedWriter {
 
+    /** Lead of the source at which the checkpoint advances at once. */
+    private static final long MAX_LEAD = 1_000;
+
     private final TargetCalls calls;
     private final String mirror;
     private final FencedKey key;
     private final ByteString epochKey;
     private final FencedKey epoch;
+    private final Duration progressInterval;
+    private final SinkListener listener;
 
     private long createRevision;
     private volatile @Nullable Checkpoint current;
     private volatile long epochRevision;
+    private long storedNanos = System.nanoTime();
+    private volatile boolean hurries;
 
-    FencedWriter(TargetCalls calls, String mirror, EtcdSinkOptions options) {
+    /** @param listener receives each write */
+    FencedWriter(TargetCalls calls, String mirror, EtcdSinkOptions options, SinkListener listener) {
         this.calls = calls;
         this.mirror = mirror;
         this.epoch = new FencedKey(calls, ReservedKeys.epoch(mirror), options);
         this.key = new FencedKey(calls, ReservedKeys.checkpoint(mirror), options);
         this.epochKey = ReservedKeys.epoch(mirror);
+        this.progressInterval = options.progressInterval();
+        this.listener = listener;
     }
 
     /** Returns the checkpoint as last read or written; null if absent. Any thread. */
-    @Nullable Checkpoint current() {
+    @Nullable Checkpoint found() {
         return current;
+    }
+
+    /** Returns the same, which must be there. */
+    Checkpoint current() {
+        Checkpoint found = current;
+        if (found == null) {
+            throw new IllegalStateException("mirror " + mirror + " received data before its snapshot started");
+        }
+        return found;
+    }
+
+    /** Requests to advance the checkpoint as soon as possible: a take-over waits for it. Any thread. */
+    void hurry() {
+        hurries = true;
+    }
+
+    /**
+     * Whether the checkpoint is to advance to {@code reached} although nothing changed. Each time is a write, so it is
+     * seldom; it is often enough that the next feed has little to skip, and its start is not compacted.
+     */
+    boolean isMoveDue(Revision reached) {
+        long ahead = reached.value() - current().revision().value();
+        return ahead >= MAX_LEAD
+                || (ahead > 0 && (hurries || System.nanoTime() - storedNanos >= progressInterval.toNanos()));
     }
 
     /** Returns the target revision of the first checkpoint; keys not written since existed before. */
@@ -57,8 +97,8 @@ final class FencedWriter {
     }
 
     /** Returns the ID of the cluster that answered last. */
-    long targetClusterId() {
-        return key.clusterId();
+    ClusterId target() {
+        return new ClusterId(key.clusterId());
     }
 
     String shownKey() {
@@ -73,8 +113,8 @@ final class FencedWriter {
      */
     void beginEpoch(Checkpoint first, RequestOp... more) {
         List<RequestOp> operations = new ArrayList<>(List.of(more));
-        operations.add(Operations.put(epochKey, ByteString.copyFromUtf8(first.epoch() + " " + first.writer())));
-        write(operations, first);
+        operations.add(EtcdMessages.put(epochKey, ByteString.copyFromUtf8(first.epoch() + " " + first.writer())));
+        writeOwn(operations, first);
         epochRevision = key.modRevision();
     }
 
@@ -117,6 +157,15 @@ final class FencedWriter {
      *     under the same name; nothing was written here
      */
     void write(List<RequestOp> operations, Checkpoint next) {
+        write(operations, next, operations.size());
+    }
+
+    /** Does the same for operations on the mirror's own keys, which are not counted. */
+    void writeOwn(List<RequestOp> operations, Checkpoint next) {
+        write(operations, next, 0);
+    }
+
+    private void write(List<RequestOp> operations, Checkpoint next, int changes) {
         long before = key.modRevision();
         FencedKey.Outcome outcome = key.write(
                 operations,
@@ -132,6 +181,9 @@ final class FencedWriter {
             createRevision = key.modRevision();
         }
         current = next;
+        hurries = false;
+        storedNanos = System.nanoTime();
+        listener.written(changes);
     }
 
     /** Returns a compare that holds until another writer takes over the mirror. Any thread. */
@@ -147,10 +199,7 @@ final class FencedWriter {
 
     /** Returns the fence of other writes: they succeed only in this writer's epoch. */
     Fence fence() {
-        Checkpoint ours = current;
-        if (ours == null) {
-            throw new IllegalStateException("fence requested outside of an epoch");
-        }
+        Checkpoint ours = current();
         long writtenAt = key.modRevision();
         long begunAt = epochRevision;
         return new Fence(epoch(), reading -> {
@@ -205,4 +254,11 @@ final class FencedWriter {
             throw new SinkException.Refused(String.valueOf(e.getMessage()), e);
         }
     }
+
+    /**
+     * A compare that fails any transaction once another writer has taken over the mirror.
+     *
+     * @param why explains, by the given calls, a {@code compare} that no longer holds
+     */
+    record Fence(Compare compare, Function<TargetCalls, SinkException> why) {}
 }

@@ -1,5 +1,7 @@
 package io.understudy.mirror.etcd;
 
+import io.understudy.mirror.etcd.CommitBatch.TargetCommit;
+import io.understudy.mirror.etcd.EtcdSinkOptions.TargetHistory;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.Position;
 import java.time.Duration;

@@ -85,7 +85,7 @@ final class HomeKeys {
                                 .setTarget(Compare.CompareTarget.MOD)
                                 .setResult(Compare.CompareResult.LESS)
                                 .setModRevision(before.revision() + 1))
-                        .addSuccess(EtcdMessages.put(key, kept(home, before).encode(), 0))
+                        .addSuccess(EtcdMessages.put(key, kept(home, before).encode()))
                         .addSuccess(all)
                         .addFailure(all)
                         .build());

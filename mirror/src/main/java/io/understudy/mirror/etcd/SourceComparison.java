@@ -4,6 +4,7 @@ import com.google.protobuf.ByteString;
 import com.google.protobuf.TextFormat;
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RangeResponse;
+import io.understudy.mirror.etcd.SnapshotCopy.Prune;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.Counted;

@@ -3,22 +3,27 @@ package io.understudy.mirror.etcd;
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.RequestOp;
 import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.EtcdMessages;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointCodec;
 import io.understudy.mirror.checkpoint.CheckpointState;
 import io.understudy.mirror.checkpoint.CorruptCheckpointException;
 import io.understudy.mirror.checkpoint.LaneProgress;
+import io.understudy.mirror.etcd.EtcdSinkOptions.SourceReset;
+import io.understudy.mirror.etcd.FencedWriter.Fence;
+import io.understudy.mirror.etcd.SnapshotCopy.Prune;
+import io.understudy.mirror.etcd.SyncWriter.CopyRest;
 import io.understudy.mirror.lease.TargetLeases;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.mirror.sink.SinkListener;
 import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.FeedStart.UnfinishedSnapshot;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
-import io.understudy.vocabulary.UnfinishedSnapshot;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -48,7 +53,7 @@ final class Synchronisation implements AutoCloseable {
     private final EtcdSinkOptions options;
     private final TargetCalls calls;
     private final @Nullable TargetCalls source;
-    private final CheckpointWriter writer;
+    private final FencedWriter writer;
     private final TargetChecks checks;
     private final Homes homes;
     private final TargetLeases leases;
@@ -79,7 +84,7 @@ final class Synchronisation implements AutoCloseable {
             EtcdSinkOptions options,
             TargetCalls calls,
             @Nullable TargetCalls source,
-            CheckpointWriter writer,
+            FencedWriter writer,
             TargetChecks checks,
             Homes homes,
             TargetLeases leases,
@@ -263,12 +268,12 @@ final class Synchronisation implements AutoCloseable {
         }
         close();
         List<RequestOp> ended = new ArrayList<>(IntStream.range(0, options.lanes())
-                .mapToObj(lane -> Operations.delete(SyncWriter.key(mirror, lane)))
+                .mapToObj(lane -> EtcdMessages.delete(SyncWriter.key(mirror, lane)))
                 .toList());
         // As a failback of an earlier release left it.
-        ended.add(Operations.delete(ReservedKeys.of(mirror, "compared")));
+        ended.add(EtcdMessages.delete(ReservedKeys.of(mirror, "compared")));
         if (options.onForeignKeys() == ForeignKeys.DELETE) {
-            ended.add(Operations.delete(ReservedKeys.keptForeign(mirror)));
+            ended.add(EtcdMessages.delete(ReservedKeys.keptForeign(mirror)));
         }
         replaced = null;
         deletions = 0;
@@ -288,7 +293,7 @@ final class Synchronisation implements AutoCloseable {
     /** Returns the operation that records which range the feed reads. */
     RequestOp rangeRecord() {
         ByteString key = ReservedKeys.unmarked(mirror);
-        return scope.readsMarks(options.marked()) ? Operations.delete(key) : Operations.put(key, ByteString.EMPTY);
+        return scope.readsMarks(options.marked()) ? EtcdMessages.delete(key) : EtcdMessages.put(key, ByteString.EMPTY);
     }
 
     /**
@@ -310,7 +315,7 @@ final class Synchronisation implements AutoCloseable {
     }
 
     private RequestOp resumable(Checkpoint from) {
-        return Operations.put(ReservedKeys.resumable(mirror), CheckpointCodec.encode(from));
+        return EtcdMessages.put(ReservedKeys.resumable(mirror), CheckpointCodec.encode(from));
     }
 
     private Checkpoint syncing() {
@@ -329,14 +334,14 @@ final class Synchronisation implements AutoCloseable {
             return List.of();
         }
         UnfinishedSnapshot all = new UnfinishedSnapshot(at, List.of(KeyRange.all()));
-        return List.of(Operations.put(
+        return List.of(EtcdMessages.put(
                 SyncWriter.key(mirror, 0),
                 LaneProgress.first(stored, 0, terms(), all, 0).encoded()));
     }
 
     /** Returns operations that mark the target as complete again. */
     List<RequestOp> restored() {
-        return List.of(Operations.delete(SyncWriter.key(mirror, 0)));
+        return List.of(EtcdMessages.delete(SyncWriter.key(mirror, 0)));
     }
 
     /** Ends the running copy or comparison. */
@@ -413,12 +418,12 @@ final class Synchronisation implements AutoCloseable {
         List<RequestOp> operations = new ArrayList<>();
         for (LaneProgress first : firsts) {
             ByteString key = SyncWriter.key(mirror, first.lane());
-            operations.add(Operations.put(key, first.encoded()));
+            operations.add(EtcdMessages.put(key, first.encoded()));
             leftOver.remove(key);
         }
-        leftOver.forEach(key -> operations.add(Operations.delete(key)));
+        leftOver.forEach(key -> operations.add(EtcdMessages.delete(key)));
         if (options.onForeignKeys() == ForeignKeys.KEEP) {
-            operations.add(Operations.put(kept, ByteString.EMPTY));
+            operations.add(EtcdMessages.put(kept, ByteString.EMPTY));
         }
         writer.writeOwn(operations, syncing);
         Fence fence = writer.fence();

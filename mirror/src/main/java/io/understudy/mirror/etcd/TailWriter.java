@@ -1,13 +1,19 @@
 package io.understudy.mirror.etcd;
 
 import com.google.protobuf.ByteString;
+import com.google.protobuf.TextFormat;
 import io.etcd.jetcd.api.RequestOp;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointState;
+import io.understudy.mirror.checkpoint.CorruptCheckpointException;
+import io.understudy.mirror.checkpoint.Marks;
+import io.understudy.mirror.etcd.CommitBatch.TargetCommit;
+import io.understudy.mirror.etcd.EtcdSinkOptions.TargetHistory;
 import io.understudy.mirror.lease.TargetLeases;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.sink.ForeignWriteHint;
+import io.understudy.mirror.sink.SinkException;
 import io.understudy.mirror.sink.SinkListener;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.ClusterId;
@@ -16,10 +22,12 @@ import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Follows the source: writes its commits, several per transaction under load. It skips commits that the target has seen
@@ -31,7 +39,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 final class TailWriter implements AutoCloseable {
 
     private final MirrorScope scope;
-    private final CheckpointWriter writer;
+    private final FencedWriter writer;
     private final SinkListener listener;
     private final TargetLeases leases;
     private final ByteString record;
@@ -48,7 +56,7 @@ final class TailWriter implements AutoCloseable {
     TailWriter(
             String mirror,
             MirrorScope scope,
-            CheckpointWriter writer,
+            FencedWriter writer,
             TargetLeases leases,
             TargetHistory history,
             ForeignWriteHint hint,
@@ -218,6 +226,72 @@ final class TailWriter implements AutoCloseable {
     private static void requireNotSyncing(Checkpoint checkpoint) {
         if (checkpoint.state() == CheckpointState.SYNCING) {
             throw new IllegalStateException("feed delivered a commit before its snapshot is complete: " + checkpoint);
+        }
+    }
+
+    /**
+     * Determines the clusters that a commit has passed. A mirror's transaction puts its mark into the source; any other
+     * commit was made there.
+     *
+     * <p>One thread.
+     *
+     * <p>Invariant M21: each commit carries the path of its clusters and is not written to one of them again; an invalid
+     * mark stops the mirror.
+     */
+    private static final class CommitPath {
+
+        private @Nullable ClusterId source;
+        private List<ClusterId> own = List.of();
+
+        /**
+         * Returns the path of a commit, with the mark of the target.
+         *
+         * @return ends with {@code cluster}
+         * @throws SinkException.Refused the mark is invalid: copying it might form a loop
+         */
+        List<ClusterId> of(Commit commit, ClusterId cluster) {
+            List<ClusterId> passed = null;
+            for (Change change : commit.changes()) {
+                if (change instanceof Change.Put put && ReservedKeys.isMark(put.key())) {
+                    List<ClusterId> next = decoded(put.key(), put.keyValue().value(), commit, cluster);
+                    if (passed != null && !passed.equals(next)) {
+                        throw new SinkException.Refused("commit at revision " + commit.revision()
+                                + " of source cluster "
+                                + cluster + " has marks of different paths, " + passed + " and " + next + " (at "
+                                + shown(put.key()) + "); a mirror writes one mark per transaction");
+                    }
+                    passed = next;
+                }
+            }
+            if (passed == null) {
+                return ending(cluster);
+            }
+            List<ClusterId> path = new ArrayList<>(passed);
+            path.add(cluster);
+            return path;
+        }
+
+        /** Returns a shared list for all commits made at the source. */
+        private List<ClusterId> ending(ClusterId cluster) {
+            if (!cluster.equals(source)) {
+                source = cluster;
+                own = List.of(cluster);
+            }
+            return own;
+        }
+
+        private static List<ClusterId> decoded(ByteString key, ByteString value, Commit commit, ClusterId cluster) {
+            try {
+                return Marks.decode(
+                        shown(key) + " of source cluster " + cluster + ", put at revision " + commit.revision(), value);
+            } catch (CorruptCheckpointException e) {
+                throw new SinkException.Refused(
+                        "invalid mark of another mirror, so a loop cannot be detected: " + e.getMessage(), e);
+            }
+        }
+
+        private static String shown(ByteString key) {
+            return "key \"" + TextFormat.escapeBytes(key) + "\"";
         }
     }
 }

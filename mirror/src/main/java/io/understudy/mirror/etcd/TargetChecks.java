@@ -54,7 +54,7 @@ final class TargetChecks {
 
     /** A cluster copied onto itself would never come to rest. */
     void requireAnotherCluster(ClusterId source) {
-        if (source.value() == writer.targetClusterId()) {
+        if (source.equals(writer.target())) {
             throw new SinkException.Refused("source and target are the same cluster, " + source);
         }
     }

@@ -9,6 +9,7 @@ import io.understudy.feed.kafka.ValueFormat;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointCodec;
 import io.understudy.mirror.checkpoint.CorruptCheckpointException;
+import io.understudy.mirror.kafka.Offsets.Footprint;
 import io.understudy.mirror.sink.SinkException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;

@@ -9,6 +9,7 @@ import io.understudy.feed.kafka.TopicRecord;
 import io.understudy.kafka.KafkaClients;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointState;
+import io.understudy.mirror.kafka.LastRecords.SnapshotSelection;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.sink.Sink;
 import io.understudy.mirror.sink.SinkException;

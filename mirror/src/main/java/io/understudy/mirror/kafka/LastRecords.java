@@ -14,6 +14,7 @@ import io.understudy.vocabulary.CommitDigest;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Revision;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.TreeMap;
@@ -104,15 +105,8 @@ final class LastRecords {
         return rest;
     }
 
-    private void add(ConsumerRecord<byte[], byte[]> record) {
-        @Nullable TopicRecord content;
-        boolean isCurrent;
-        try {
-            content = RecordFormat.readOwn(record, null);
-            isCurrent = content != null && MirrorRecord.generation(record) == generation;
-        } catch (MalformedRecordException e) {
-            throw new SinkException.Refused(String.valueOf(e.getMessage()), e);
-        }
+    private void add(ConsumerRecord<byte[], byte[]> record) throws MalformedRecordException {
+        TopicRecord content = RecordFormat.readOwn(record, null);
         if (content == null) {
             // Brokers accept records without a key while the topic is not compacted.
             if (record.key() != null) {
@@ -121,6 +115,7 @@ final class LastRecords {
             }
             return;
         }
+        boolean isCurrent = MirrorRecord.generation(record) == generation;
         String written = MirrorRecord.text(record.headers(), MirrorRecord.FORMAT);
         if (!written.equals(format)) {
             throw new SinkException.Refused("topic " + topic + " has values of format " + written + " at offset "
@@ -131,16 +126,12 @@ final class LastRecords {
         if (content.revision().isAfter(newest)) {
             newest = content.revision();
         }
-        if (content instanceof TopicRecord.Found found) {
-            put(found.entry(), isCurrent);
-        } else if (content instanceof TopicRecord.Gone gone) {
-            digests.remove(gone.key());
-        } else if (content instanceof TopicRecord.Changed changed) {
-            if (changed.change() instanceof Change.Put put) {
-                put(put.keyValue(), isCurrent);
-            } else {
-                digests.remove(changed.change().key());
-            }
+        ByteString key = content.key();
+        KeyValue entry = content.entry();
+        if (entry != null) {
+            put(entry, isCurrent);
+        } else if (key != null) {
+            digests.remove(key);
         }
     }
 
@@ -157,5 +148,27 @@ final class LastRecords {
                 .bytes()
                 .asReadOnlyByteBuffer()
                 .getLong();
+    }
+
+    /**
+     * Selects the records of a snapshot: entries missing in the topics, and deleted keys.
+     *
+     * @param last contents of the state topic at the start, removed page by page
+     */
+    record SnapshotSelection(ClusterId source, Revision revision, LastRecords last) {
+
+        /** Returns the records for a page of mirrored entries, under their names in the topics. */
+        List<TopicRecord> page(KeyRange covered, List<KeyValue> entries) {
+            List<TopicRecord> records = new ArrayList<>();
+            for (KeyValue entry : entries) {
+                if (!last.takeIf(entry)) {
+                    records.add(new TopicRecord.Found(source, entry));
+                }
+            }
+            for (ByteString gone : last.takeRest(covered)) {
+                records.add(new TopicRecord.Gone(source, revision, gone));
+            }
+            return records;
+        }
     }
 }

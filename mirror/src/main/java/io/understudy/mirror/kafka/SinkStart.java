@@ -1,6 +1,5 @@
 package io.understudy.mirror.kafka;
 
-import io.understudy.consumer.format.MalformedRecordException;
 import io.understudy.consumer.format.MirrorRecord;
 import io.understudy.consumer.format.StateDigest;
 import io.understudy.consumer.format.StrayRecords;
@@ -11,6 +10,9 @@ import io.understudy.feed.kafka.TopicScope;
 import io.understudy.kafka.KafkaClients;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointState;
+import io.understudy.mirror.kafka.KafkaSinkOptions.TopicLoss;
+import io.understudy.mirror.kafka.KafkaTopics.RecordLimit;
+import io.understudy.mirror.kafka.Offsets.Footprint;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.Revision;
@@ -25,7 +27,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.TopicDescription;
-import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
@@ -302,8 +303,8 @@ final class SinkStart {
         }
         AtomicLong newest = new AtomicLong(stored == null ? 0 : stored.generation());
         var unused = reader.read(new TopicPartition(options.stateTopic(), 0), 0, record -> {
-            if (own(record, null) != null) {
-                newest.accumulateAndGet(generation(record), Math::max);
+            if (RecordFormat.readOwn(record, null) != null) {
+                newest.accumulateAndGet(MirrorRecord.generation(record), Math::max);
             }
         });
         return Math.max(System.currentTimeMillis(), newest.get() + 1);
@@ -395,10 +396,10 @@ final class SinkStart {
         boolean isState = partition.topic().equals(options.stateTopic());
         TopicReader.Extent extent = reader.read(partition, Math.max(0, lastKnown), record -> {
             // What the state check reads again, it reports.
-            TopicRecord content = own(record, isState ? null : strays);
-            if (content != null && generation(record) > stored.generation()) {
+            TopicRecord content = RecordFormat.readOwn(record, isState ? null : strays);
+            if (content != null && MirrorRecord.generation(record) > stored.generation()) {
                 throw new SinkException.Refused("partition " + partition + " has a record of generation "
-                        + generation(record) + " at offset " + record.offset() + "; the checkpoint at "
+                        + MirrorRecord.generation(record) + " at offset " + record.offset() + "; the checkpoint at "
                         + checkpoints.where() + " has generation " + stored.generation()
                         + ". Another mirror with another checkpoint topic writes to it: stop one of them");
             }
@@ -445,22 +446,6 @@ final class SinkStart {
     /** Returns the revision up to which a mark declares the topics complete; null for none. */
     private static @Nullable Revision completeAt(TopicRecord mark) {
         return mark instanceof TopicRecord.SnapshotBegin ? null : mark.revision();
-    }
-
-    private static @Nullable TopicRecord own(ConsumerRecord<byte[], byte[]> record, @Nullable StrayRecords strays) {
-        try {
-            return RecordFormat.readOwn(record, strays);
-        } catch (MalformedRecordException e) {
-            throw new SinkException.Refused(String.valueOf(e.getMessage()), e);
-        }
-    }
-
-    private static long generation(ConsumerRecord<byte[], byte[]> own) {
-        try {
-            return MirrorRecord.generation(own);
-        } catch (MalformedRecordException e) {
-            throw new IllegalStateException(e);
-        }
     }
 
     private static String mirrored(Checkpoint checkpoint) {

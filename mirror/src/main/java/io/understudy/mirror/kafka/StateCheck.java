@@ -1,15 +1,12 @@
 package io.understudy.mirror.kafka;
 
 import com.google.protobuf.ByteString;
-import io.understudy.consumer.format.MalformedRecordException;
 import io.understudy.consumer.format.StateDigest;
 import io.understudy.consumer.format.StrayRecords;
 import io.understudy.feed.kafka.RecordFormat;
 import io.understudy.mirror.scope.MirrorScope;
-import io.understudy.mirror.sink.SinkException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -61,7 +58,7 @@ final class StateCheck {
         AtomicBoolean isFound = new AtomicBoolean();
         AtomicBoolean inScope = new AtomicBoolean();
         TopicReader.Extent extent = reader.read(partition, offsets.uncheckedFrom(), record -> {
-            if (isStray(record)) {
+            if (RecordFormat.readOwn(record, strays) == null) {
                 isFound.set(true);
                 inScope.compareAndSet(false, record.key() != null && scope.contains(ByteString.copyFrom(record.key())));
             }
@@ -74,14 +71,6 @@ final class StateCheck {
         }
         nextNanos = System.nanoTime() + Math.max(MIN_PAUSE_NANOS, SHARE * (System.nanoTime() - beganNanos));
         return isWhole;
-    }
-
-    private boolean isStray(ConsumerRecord<byte[], byte[]> record) {
-        try {
-            return RecordFormat.readOwn(record, strays) == null;
-        } catch (MalformedRecordException e) {
-            throw new SinkException.Refused(String.valueOf(e.getMessage()), e);
-        }
     }
 
     private boolean hasKeys(StateDigest expected, TopicWriter writer) {

@@ -1,5 +1,6 @@
 package io.understudy.mirror.kafka;
 
+import io.understudy.consumer.format.MalformedRecordException;
 import io.understudy.kafka.KafkaClients;
 import io.understudy.kafka.KafkaSettings;
 import io.understudy.mirror.sink.SinkException;
@@ -7,8 +8,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Consumer;
-import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.KafkaException;
@@ -44,7 +43,7 @@ final class TopicReader {
      *
      * @throws SinkException.Unavailable no record arrived within the timeout
      */
-    Extent read(TopicPartition partition, long from, Consumer<ConsumerRecord<byte[], byte[]>> each) {
+    Extent read(TopicPartition partition, long from, Each each) {
         return read(partition, from, 0, each);
     }
 
@@ -52,11 +51,25 @@ final class TopicReader {
      * Does the same once transactions before the offset {@code end} are readable. Kafka confirms a transaction before
      * it ends it in each partition.
      */
-    Extent read(TopicPartition partition, long from, long end, Consumer<ConsumerRecord<byte[], byte[]>> each) {
+    Extent read(TopicPartition partition, long from, long end, Each each) {
         return readWhile(partition, from, end, record -> {
             each.accept(record);
             return true;
         });
+    }
+
+    /** Receives a record. */
+    interface Each {
+        /**
+         * Takes the next record.
+         *
+         * @throws MalformedRecordException a mirror of another format wrote it: the read fails as refused
+         */
+        void accept(ConsumerRecord<byte[], byte[]> record) throws MalformedRecordException;
+    }
+
+    private interface Condition {
+        boolean test(ConsumerRecord<byte[], byte[]> record) throws MalformedRecordException;
     }
 
     /** Whether there is any committed record. */
@@ -69,8 +82,7 @@ final class TopicReader {
         return found.get();
     }
 
-    private Extent readWhile(
-            TopicPartition partition, long from, long atLeast, Predicate<ConsumerRecord<byte[], byte[]>> continues) {
+    private Extent readWhile(TopicPartition partition, long from, long atLeast, Condition continues) {
         String doing = "reading partition " + partition;
         try (var consumer = consumers.get()) {
             List<TopicPartition> only = List.of(partition);
@@ -109,6 +121,8 @@ final class TopicReader {
                 }
             }
             return extent;
+        } catch (MalformedRecordException e) {
+            throw new SinkException.Refused(e.getMessage(), e);
         } catch (KafkaException e) {
             throw KafkaFailures.explained(doing, AclOperation.READ, settings, e);
         }

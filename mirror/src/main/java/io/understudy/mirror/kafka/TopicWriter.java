@@ -8,6 +8,7 @@ import io.understudy.feed.kafka.RecordFormat;
 import io.understudy.feed.kafka.TopicOrigin;
 import io.understudy.feed.kafka.TopicRecord;
 import io.understudy.mirror.checkpoint.Checkpoint;
+import io.understudy.mirror.kafka.KafkaTopics.RecordLimit;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.Revision;

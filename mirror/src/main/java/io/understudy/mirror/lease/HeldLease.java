@@ -20,23 +20,12 @@ final class HeldLease {
     /** Number of keys that this writer attached and did not detach. Guarded by the lock of the attached keys. */
     private int keys;
 
+    /** @param seconds granted; 0 for a registered lease, which the target may lack */
     HeldLease(long id, long seconds) {
         this.id = id;
         this.seconds = seconds;
-        // At once: one that its owner granted there may be about to expire.
+        // At once: the remaining TTL of one that its owner granted is unknown.
         this.dueAt = System.nanoTime();
-    }
-
-    /** Returns an existing lease of the target with unknown remaining TTL, due at once. */
-    static HeldLease adopted(long id, long seconds) {
-        HeldLease lease = new HeldLease(id, seconds);
-        lease.dueAt = System.nanoTime();
-        return lease;
-    }
-
-    /** Returns a registered lease, which the target may lack, due at once. */
-    static HeldLease registered(long id) {
-        return new HeldLease(id, 0);
     }
 
     long id() {

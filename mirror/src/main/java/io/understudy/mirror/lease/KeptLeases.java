@@ -2,6 +2,7 @@ package io.understudy.mirror.lease;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.Compare;
+import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RequestOp;
 import io.understudy.etcd.Duty;
 import io.understudy.etcd.EtcdCluster;
@@ -47,7 +48,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Invariant M9: with copied leases, keys have the source's leases, and queues for locks keep their order.
  */
-final class KeptLeases implements TargetLeases, AutoCloseable {
+public final class KeptLeases implements TargetLeases {
 
     private static final Logger LOG = LoggerFactory.getLogger(KeptLeases.class);
 
@@ -62,12 +63,12 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
     private final List<KeyRange> mirrored;
     private final MirrorScope scope;
     private final Repeated repeated;
-    private final LeaseMetrics metrics;
+    private final LeaseKeeper keeper;
     private final LeaseRegister register;
     private final LeaseCalls source;
     private final LeaseCalls target;
-    /** Revision of the source. */
-    private final ConfirmedRevision head;
+    /** Reads the source's revision. */
+    private final ClusterCalls head;
 
     /** Leases that the target has. */
     private final Map<Long, HeldLease> held = new ConcurrentHashMap<>();
@@ -93,44 +94,72 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
     private volatile @Nullable SinkException lost;
 
     /**
-     * The caller closes the clusters, and calls {@link #in} before anything else.
+     * Creates the leases of one sink.
      *
-     * @param maxTxnOps maximum operations of a transaction of the target
+     * @param keeper keeps them alive, also after the sink is closed
+     * @param source closed by the caller
      */
-    KeptLeases(
-            String mirror,
-            MirrorScope scope,
-            EtcdCluster source,
-            ConfirmedRevision head,
-            EtcdCluster target,
-            int maxTxnOps,
-            LeaseMetrics metrics,
-            SinkListener listener) {
-        this.mirror = mirror;
+    public KeptLeases(LeaseKeeper keeper, MirrorScope scope, EtcdCluster source, SinkListener listener) {
+        EtcdCluster cluster = keeper.cluster();
+        this.keeper = keeper;
+        this.mirror = keeper.mirror();
         this.scope = scope;
-        this.metrics = metrics;
         this.mirrored = scope.targetRanges();
         this.repeated = new Repeated(listener);
-        this.grantedAtATime = Math.min(MAX_GRANTED_AT_A_TIME, maxTxnOps);
+        this.grantedAtATime = Math.min(MAX_GRANTED_AT_A_TIME, keeper.maxTxnOps());
         this.reads = Executors.newFixedThreadPool(READ_AT_A_TIME, work -> {
             Thread thread = new Thread(work, "mirror-" + mirror + "-lease-times");
             thread.setDaemon(true);
             return thread;
         });
-        ClusterCalls writes = new ClusterCalls(target, Duty.WRITE, LeaseKeeper.deadline(target));
+        ClusterCalls writes = new ClusterCalls(cluster, Duty.WRITE, LeaseKeeper.deadline(cluster));
         this.register = new LeaseRegister(mirror, writes);
         this.target = new LeaseCalls(writes);
         // Any member that serves watches forwards lease requests to the leader.
-        this.head = head;
         this.source = new LeaseCalls(new ClusterCalls(source, Duty.WATCH, LeaseKeeper.deadline(source)));
+        this.head = new ClusterCalls(source, Duty.READ_INDEX, source.settings().requestTimeout());
         this.sourceKeys =
                 new ClusterCalls(source, Duty.SNAPSHOT, source.settings().requestTimeout());
-        this.targetKeys = new ClusterCalls(target, Duty.WRITE, target.settings().requestTimeout());
+        this.targetKeys =
+                new ClusterCalls(cluster, Duty.WRITE, cluster.settings().requestTimeout());
+    }
+
+    /**
+     * Rejects kept leases before a sink that drops leases is opened.
+     *
+     * @throws SinkException.Refused the target has leases kept by this mirror, which would delete keys on expiry
+     */
+    public static void requireNone(String mirror, EtcdCluster target, SinkListener listener) {
+        LeaseRegister register = new LeaseRegister(
+                mirror, new ClusterCalls(target, Duty.WRITE, target.settings().requestTimeout()));
+        new Repeated(listener).run("read of the lease register", () -> {
+            if (!register.ids().isEmpty()) {
+                throw new SinkException.Refused("mirror " + mirror + " has leases in the target, but leases is drop:"
+                        + " their keys would be deleted on expiry. Set leases to ttl, or delete the checkpoint and "
+                        + register.shownKeys() + " to start over");
+            }
+            if (register.isWhole()) {
+                register.setWhole(false, List.of());
+            }
+        });
     }
 
     @Override
     public boolean areKept() {
         return true;
+    }
+
+    @Override
+    public boolean attach(Supplier<Compare> epoch, Supplier<Revision> complete) {
+        in(epoch);
+        boolean whole = begin();
+        keeper.attach(this, complete);
+        return whole;
+    }
+
+    @Override
+    public void detach() {
+        keeper.detach(this);
     }
 
     /**
@@ -140,14 +169,11 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
      */
     boolean begin() {
         registered.addAll(repeated.until("read of the lease register", register::ids));
-        registered.forEach(id -> held.put(id, HeldLease.registered(id)));
+        registered.forEach(id -> held.put(id, new HeldLease(id, 0)));
         List<HeldLease> all = List.copyOf(held.values());
         for (int from = 0; from < all.size(); from += PROBED_AT_A_TIME) {
             List<HeldLease> some = all.subList(from, Math.min(all.size(), from + PROBED_AT_A_TIME));
-            repeated.until("lease lookup", () -> {
-                target.keepAlive(some, lease -> held.remove(lease.id(), lease));
-                return true;
-            });
+            repeated.run("lease lookup", () -> target.keepAlive(some, lease -> held.remove(lease.id(), lease)));
         }
         boolean whole =
                 repeated.until("read of the lease register", register::isWhole) && held.size() == registered.size();
@@ -160,12 +186,12 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
         return whole;
     }
 
-    /** Records whether every key with a source lease is attached to it. */
-    void setWhole(boolean whole) {
-        repeated.until("write of the lease register", () -> {
-            register.setWhole(whole, fence());
-            return true;
-        });
+    @Override
+    public void setWhole(boolean whole) {
+        if (whole) {
+            forgetMissing();
+        }
+        repeated.run("write of the lease register", () -> register.setWhole(whole, fence()));
     }
 
     /** Sets a compare that holds until another writer takes over, as the register's fence. */
@@ -173,13 +199,13 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
         epoch = held;
     }
 
-    /** Sets the cluster that owns the leases. */
-    void of(ClusterId cluster) {
+    @Override
+    public void of(ClusterId cluster) {
         sourceId = cluster;
     }
 
-    /** @throws SinkException a lease of the target expired: a new sink restores its keys */
-    void requireNoneLost() {
+    @Override
+    public void requireNoneLost() {
         SinkException why = lost;
         if (why != null) {
             throw why;
@@ -212,10 +238,10 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
         if (at.revision().equals(restoredAt)) {
             return true;
         }
-        OptionalInt put = new LeaseRestore(mirror, scope, sourceKeys, head, targetKeys, grantedAtATime, repeated, this)
+        OptionalInt put = new LeaseRestore(mirror, scope, sourceKeys, targetKeys, grantedAtATime, repeated, this)
                 .run(at, keys, writer);
         put.ifPresent(count -> {
-            metrics.restored(count);
+            keeper.metrics().restored(count);
             restoredAt = at.revision();
         });
         return put.isPresent();
@@ -258,8 +284,8 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
         }
     }
 
-    /** Forgets which keys are attached, before a snapshot. */
-    void snapshotFollows() {
+    @Override
+    public void snapshotFollows() {
         synchronized (attached) {
             attached.clear();
             prefetched.clear();
@@ -268,16 +294,16 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
         }
     }
 
-    /** Reads a lease at the source before its keys are put, unless it is known. */
-    void expect(long id) {
+    @Override
+    public void expect(long id) {
         if (!isAttached(id)) {
             // Always again: what was read before may be of an earlier lease with that ID.
             prefetched.put(id, reads.submit(() -> source.facts(id, false)));
         }
     }
 
-    /** Does the same for keys of a snapshot. */
-    void expectInSnapshot(long id) {
+    @Override
+    public void expectInSnapshot(long id) {
         prefetched.computeIfAbsent(id, unknown -> reads.submit(() -> source.facts(id, false)));
     }
 
@@ -312,7 +338,16 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
     /** Reads from the source whether it still has the lease, and stores the answer. */
     void check(HeldLease lease) throws CallFailedException, InterruptedException {
         // The responding member may be behind the leader, so puts with the lease may come after its own revision.
-        lease.checked(source.facts(lease.id(), false).exists() ? null : head.read());
+        lease.checked(source.facts(lease.id(), false).exists() ? null : head());
+    }
+
+    /** Reads the source's revision, confirmed by a quorum, which covers every change before. */
+    Revision head() throws CallFailedException, InterruptedException {
+        RangeRequest request = RangeRequest.newBuilder()
+                .setKey(scope.sourceRanges().get(0).etcdKey())
+                .setCountOnly(true)
+                .build();
+        return new Revision(head.kv(stub -> stub.range(request)).getHeader().getRevision());
     }
 
     /**
@@ -337,14 +372,11 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
     }
 
     /** Unregisters leases that the target lacks and no key needs. */
-    synchronized void forgetMissing() {
+    private synchronized void forgetMissing() {
         for (long id : Set.copyOf(registered)) {
             if (!held.containsKey(id)) {
                 requireNoneLost();
-                repeated.until("write of the lease register", () -> {
-                    register.remove(id, fence());
-                    return true;
-                });
+                repeated.run("write of the lease register", () -> register.remove(id, fence()));
                 registered.remove(id);
             }
         }
@@ -388,10 +420,8 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
     private void register(List<Long> ids) {
         together(
                 ids.stream().filter(id -> !held.containsKey(id)).toList(),
-                id -> repeated.until("lookup of lease " + Long.toHexString(id) + " in the target", () -> {
-                    requireOurs(id);
-                    return true;
-                }));
+                id -> repeated.run(
+                        "lookup of lease " + Long.toHexString(id) + " in the target", () -> requireOurs(id)));
         if (!ids.isEmpty()) {
             add(ids);
             registered.addAll(ids);
@@ -400,10 +430,7 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
 
     /** Writes the register, which fails once another process has taken over. */
     private void add(List<Long> ids) {
-        repeated.until("write of the lease register", () -> {
-            register.add(ids, source(), fence());
-            return true;
-        });
+        repeated.run("write of the lease register", () -> register.add(ids, source(), fence()));
     }
 
     /** Works for all at the same time, since each takes several calls; for one alone on the calling thread. */
@@ -481,7 +508,7 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
             long granted = target.grant(id, seconds);
             return granted > 0
                     ? new HeldLease(id, granted)
-                    : HeldLease.adopted(id, target.facts(id, false).grantedSeconds());
+                    : new HeldLease(id, target.facts(id, false).grantedSeconds());
         });
         held.put(id, lease);
     }

@@ -3,12 +3,15 @@ package io.understudy.mirror.lease;
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.TxnRequest;
 import io.etcd.jetcd.api.TxnResponse;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
 import io.understudy.etcd.Duty;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdMessages;
 import io.understudy.mirror.call.CallFailedException;
 import io.understudy.mirror.call.ClusterCalls;
 import io.understudy.mirror.home.Home;
+import io.understudy.mirror.metrics.MirrorMeter;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Revision;
@@ -20,6 +23,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -77,7 +81,8 @@ public final class LeaseKeeper implements AutoCloseable {
 
     private boolean keeps;
 
-    private LeaseKeeper(String mirror, String process, EtcdCluster target, int maxTxnOps, LeaseMetrics metrics) {
+    /** Keeps nothing alive before {@link #start}. */
+    LeaseKeeper(String mirror, String process, EtcdCluster target, int maxTxnOps, LeaseMetrics metrics) {
         this.mirror = mirror;
         this.process = process;
         this.cluster = target;
@@ -232,7 +237,7 @@ public final class LeaseKeeper implements AutoCloseable {
     private void look() throws CallFailedException, InterruptedException {
         boolean isOurs = isOurs();
         Map<Long, HeldLease> found = isOurs && left == null
-                ? byId(register.ids().stream().map(HeldLease::registered).toList())
+                ? byId(register.ids().stream().map(id -> new HeldLease(id, 0)).toList())
                 : null;
         synchronized (this) {
             if (writing == null && (!isOurs || left == null)) {
@@ -298,5 +303,29 @@ public final class LeaseKeeper implements AutoCloseable {
 
     private static long between(HeldLease lease) {
         return TimeUnit.SECONDS.toNanos(Math.max(MIN_CHECK_SECONDS, Math.min(MAX_CHECK_SECONDS, lease.seconds())));
+    }
+
+    /** Metrics of a mirror's leases. One per mirror. */
+    public static final class LeaseMetrics {
+
+        private final AtomicInteger held = new AtomicInteger();
+        private final Counter restored;
+
+        public LeaseMetrics(String mirror, MeterRegistry meters) {
+            MirrorMeter.LEASES
+                    .gauge(held, AtomicInteger::get)
+                    .tag("mirror", mirror)
+                    .register(meters);
+            this.restored =
+                    MirrorMeter.LEASES_RESTORED.counter().tag("mirror", mirror).register(meters);
+        }
+
+        void held(int count) {
+            held.set(count);
+        }
+
+        void restored(int keys) {
+            restored.increment(keys);
+        }
     }
 }

@@ -3,9 +3,7 @@ package io.understudy.mirror.lease;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.TextFormat;
 import io.etcd.jetcd.api.Compare;
-import io.etcd.jetcd.api.KeyValue;
 import io.etcd.jetcd.api.RangeRequest;
-import io.etcd.jetcd.api.RangeResponse;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
 import io.understudy.etcd.EtcdMessages;
@@ -14,7 +12,6 @@ import io.understudy.mirror.call.ClusterCalls;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.ClusterId;
-import io.understudy.vocabulary.KeyRange;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -28,7 +25,6 @@ final class LeaseRegister {
 
     private static final String EACH = "lease/";
     private static final ByteString KEPT = ByteString.copyFromUtf8("kept");
-    private static final int PAGE_KEYS = 2_000;
 
     private final String mirror;
     private final ClusterCalls calls;
@@ -41,29 +37,15 @@ final class LeaseRegister {
 
     /** Returns the IDs of all registered leases. */
     Set<Long> ids() throws CallFailedException, InterruptedException {
-        KeyRange all = ReservedKeys.all(mirror, EACH);
         Set<Long> ids = new HashSet<>();
-        ByteString from = all.etcdKey();
-        while (true) {
-            RangeResponse page = range(RangeRequest.newBuilder()
-                    .setKey(from)
-                    .setRangeEnd(all.etcdRangeEnd())
-                    .setKeysOnly(true)
-                    .setLimit(PAGE_KEYS));
-            for (KeyValue entry : page.getKvsList()) {
-                ids.add(id(entry.getKey()));
-            }
-            if (!page.getMore()) {
-                return ids;
-            }
-            from = KeyRange.single(page.getKvs(page.getKvsCount() - 1).getKey()).etcdRangeEnd();
-        }
+        calls.forEach(ReservedKeys.all(mirror, EACH), true, entry -> ids.add(id(entry.getKey())));
+        return ids;
     }
 
     /** Adds leases, as many as a transaction has operations at most. */
     void add(List<Long> ids, ClusterId source, List<Compare> fence) throws CallFailedException, InterruptedException {
         ByteString value = ByteString.copyFromUtf8(source.toString());
-        write(ids.stream().map(id -> EtcdMessages.put(key(id), value, 0)).toList(), fence);
+        write(ids.stream().map(id -> EtcdMessages.put(key(id), value)).toList(), fence);
     }
 
     void remove(long id, List<Compare> fence) throws CallFailedException, InterruptedException {
@@ -73,41 +55,26 @@ final class LeaseRegister {
     /** Whether another mirror of the same source has granted the lease, which may be shared. */
     boolean isOfSibling(long id, ClusterId source) throws CallFailedException, InterruptedException {
         ByteString end = ByteString.copyFromUtf8("/" + EACH + Long.toHexString(id));
-        ByteString from = ReservedKeys.CHECKPOINTS.etcdKey();
-        while (true) {
-            RangeResponse page = range(RangeRequest.newBuilder()
-                    .setKey(from)
-                    .setRangeEnd(ReservedKeys.CHECKPOINTS.etcdRangeEnd())
-                    .setLimit(PAGE_KEYS));
-            for (KeyValue entry : page.getKvsList()) {
-                if (entry.getKey().endsWith(end)
-                        && entry.getValue().toStringUtf8().equals(source.toString())) {
-                    return true;
-                }
-            }
-            if (!page.getMore()) {
-                return false;
-            }
-            from = KeyRange.single(page.getKvs(page.getKvsCount() - 1).getKey()).etcdRangeEnd();
-        }
+        return calls.anyMatch(
+                ReservedKeys.CHECKPOINTS,
+                false,
+                entry -> entry.getKey().endsWith(end)
+                        && entry.getValue().toStringUtf8().equals(source.toString()));
     }
 
     /** Whether all keys with source leases were attached at the last update. */
     boolean isWhole() throws CallFailedException, InterruptedException {
-        return range(RangeRequest.newBuilder().setKey(whole())).getKvsCount() > 0;
+        RangeRequest request = RangeRequest.newBuilder().setKey(whole()).build();
+        return calls.kv(stub -> stub.range(request)).getKvsCount() > 0;
     }
 
     void setWhole(boolean whole, List<Compare> fence) throws CallFailedException, InterruptedException {
-        write(List.of(whole ? EtcdMessages.put(whole(), KEPT, 0) : EtcdMessages.delete(whole())), fence);
+        write(List.of(whole ? EtcdMessages.put(whole(), KEPT) : EtcdMessages.delete(whole())), fence);
     }
 
     /** Returns the register's prefix, for messages. */
     String shownKeys() {
         return "the prefix \"" + TextFormat.escapeBytes(ReservedKeys.of(mirror, EACH)) + "\"";
-    }
-
-    private RangeResponse range(RangeRequest.Builder request) throws CallFailedException, InterruptedException {
-        return calls.kv(stub -> stub.range(request.build()));
     }
 
     private void write(List<RequestOp> operations, List<Compare> fence)

@@ -12,14 +12,18 @@ import io.understudy.etcd.EtcdMessages;
 import io.understudy.mirror.call.CallFailedException;
 import io.understudy.mirror.call.ClusterCalls;
 import io.understudy.mirror.call.Repeated;
+import io.understudy.mirror.lease.LeaseRestore.LeasedKey;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Position;
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -34,7 +38,6 @@ import org.slf4j.LoggerFactory;
  * <p>Invariant M11: keys that expired while no mirror ran are restored.
  *
  * @param source reads of any revision
- * @param head the source's revision, confirmed by a quorum
  * @param target linearizable reads
  * @param batch maximum operations of a transaction
  */
@@ -42,7 +45,6 @@ record LeaseRestore(
         String mirror,
         MirrorScope scope,
         ClusterCalls source,
-        ConfirmedRevision head,
         ClusterCalls target,
         int batch,
         Repeated repeated,
@@ -217,7 +219,7 @@ record LeaseRestore(
                     throw new CompactedException();
                 }
                 // From a member that lags, or a source that was restored.
-                if (e.error() == EtcdError.FUTURE_REVISION && head.read().isBefore(at.revision())) {
+                if (e.error() == EtcdError.FUTURE_REVISION && leases.head().isBefore(at.revision())) {
                     throw new SinkException.Unavailable(
                             "source revision decreased below the mirrored revision " + at.revision(), e);
                 }
@@ -235,4 +237,97 @@ record LeaseRestore(
     }
 
     private static final class CompactedException extends RuntimeException {}
+
+    /**
+     * A key with a lease at a source revision, with its state in the target.
+     *
+     * @param key name in the target
+     * @param atSource name at the source
+     * @param created its create revision at the source
+     * @param lease its lease at the source
+     * @param targetCreated its create revision in the target, 0 if it is missing
+     * @param isAttached whether it has that lease in the target
+     */
+    record LeasedKey(
+            ByteString key, ByteString atSource, long created, long lease, long targetCreated, boolean isAttached) {
+
+        boolean isMissing() {
+            return targetCreated == 0;
+        }
+
+        /** Returns this key with its state in the target. */
+        LeasedKey inTarget(long createdThere, boolean attachedThere) {
+            return new LeasedKey(key, atSource, created, lease, createdThere, attachedThere);
+        }
+
+        /**
+         * Whether the key is a queue position of etcd's locks and elections: name, then lease. The owner of the key that
+         * was created first holds the lock.
+         */
+        boolean isPlace() {
+            return atSource.endsWith(suffix());
+        }
+
+        /** Returns the queue of the position. */
+        ByteString queue() {
+            return key.substring(0, key.size() - suffix().size());
+        }
+
+        private ByteString suffix() {
+            return ByteString.copyFromUtf8("/" + Long.toHexString(lease));
+        }
+    }
+
+    /**
+     * The writes after which the target has the source's keys with leases. Keys that are missing, or have another lease,
+     * are put. Each place of a queue after a missing or displaced one is deleted and put, so that the order is the
+     * source's. So is each key of a lease that is to be granted again.
+     *
+     * @param deletes first of all: etcd takes each key once per transaction
+     * @param puts then these, in the order in which the source created them
+     */
+    record RestorePlan(List<LeasedKey> deletes, List<LeasedKey> puts) {
+
+        private static final Comparator<LeasedKey> BY_AGE =
+                Comparator.comparingLong(LeasedKey::created).thenComparing(LeasedKey::key, KeyRange.KEY_ORDER);
+
+        /** @param stale leases that the target must grant again */
+        static RestorePlan of(List<LeasedKey> keys, Set<Long> stale) {
+            List<LeasedKey> deletes = new ArrayList<>();
+            List<LeasedKey> puts = new ArrayList<>();
+            Map<ByteString, Queue> queues = new HashMap<>();
+            for (LeasedKey key : keys.stream().sorted(BY_AGE).toList()) {
+                boolean ends = stale.contains(key.lease());
+                boolean displaced = key.isPlace()
+                        && queues.computeIfAbsent(key.queue(), name -> new Queue())
+                                .displaces(key, ends);
+                boolean recreated = displaced || ends;
+                if (recreated && !key.isMissing()) {
+                    deletes.add(key);
+                }
+                if (recreated || key.isMissing() || !key.isAttached()) {
+                    puts.add(key);
+                }
+            }
+            return new RestorePlan(List.copyOf(deletes), List.copyOf(puts));
+        }
+
+        /** The places of one queue, seen in the source's order. */
+        private static final class Queue {
+            private long created;
+            private long targetCreated;
+            private boolean broken;
+
+            boolean displaces(LeasedKey next, boolean ends) {
+                boolean together = next.created() == created;
+                broken |= ends
+                        || next.isMissing()
+                        || next.targetCreated() < targetCreated
+                        || (next.targetCreated() == targetCreated && !together);
+                created = next.created();
+                targetCreated = next.targetCreated();
+                return broken;
+            }
+        }
+    }
 }

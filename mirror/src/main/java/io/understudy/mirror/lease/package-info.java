@@ -1,6 +1,6 @@
 /**
  * Leases of the source's keys in the target. Before each put, {@link io.understudy.mirror.lease.TargetLeases} is
- * called. While a mirror writes, {@link io.understudy.mirror.lease.LeasedSink} keeps leases alive, and restores keys of
+ * called. While a mirror writes, {@link io.understudy.mirror.lease.KeptLeases} keeps leases alive, and restores keys of
  * expired leases.
  */
 @NullMarked

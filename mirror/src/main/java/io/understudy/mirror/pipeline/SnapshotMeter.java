@@ -1,5 +1,6 @@
 package io.understudy.mirror.pipeline;
 
+import io.understudy.mirror.pipeline.MirrorReport.SnapshotProgress;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;

@@ -144,4 +144,15 @@ public final class CheckpointHistory {
             throw new TargetUnreadableException(String.valueOf(e.getMessage()), e);
         }
     }
+
+    /** The checkpoint could not be read from the target; the message has the cause. */
+    public static final class TargetUnreadableException extends Exception {
+        TargetUnreadableException(String message, Throwable cause) {
+            super(message, cause);
+        }
+
+        TargetUnreadableException(String message) {
+            super(message);
+        }
+    }
 }

@@ -2,6 +2,7 @@ package io.understudy.mirror.revisions;
 
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointState;
+import io.understudy.mirror.revisions.CheckpointHistory.TargetUnreadableException;
 import io.understudy.mirror.revisions.Translation.ListAgain;
 import io.understudy.mirror.revisions.Translation.NotYet;
 import io.understudy.mirror.revisions.Translation.ResumeAt;

@@ -7,6 +7,7 @@ import io.understudy.etcd.EtcdError;
 import io.understudy.mirror.call.CallFailedException;
 import io.understudy.mirror.call.ClusterCalls;
 import io.understudy.mirror.checkpoint.Checkpoint;
+import io.understudy.mirror.revisions.CheckpointHistory.TargetUnreadableException;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.time.Instant;

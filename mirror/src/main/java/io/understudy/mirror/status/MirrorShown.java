@@ -3,7 +3,7 @@ package io.understudy.mirror.status;
 import io.understudy.mirror.auth.AuthReport;
 import io.understudy.mirror.pipeline.MirrorReport;
 import io.understudy.mirror.takeover.Readiness;
-import io.understudy.mirror.verify.VerifyStatus;
+import io.understudy.mirror.verify.BackgroundVerification.VerifyStatus;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

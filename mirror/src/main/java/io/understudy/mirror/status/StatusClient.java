@@ -3,6 +3,7 @@ package io.understudy.mirror.status;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.understudy.mirror.status.StatusPage.AuthPage;
 import io.understudy.tls.TlsContext;
 import io.understudy.tls.TlsFiles;
 import io.understudy.vocabulary.Revision;

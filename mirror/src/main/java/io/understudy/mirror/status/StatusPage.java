@@ -1,28 +1,36 @@
 package io.understudy.mirror.status;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.module.SimpleModule;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.databind.ser.std.ToStringSerializer;
 import io.understudy.health.HealthCheck;
 import io.understudy.health.HealthChecks;
 import io.understudy.health.HealthPages;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointState;
 import io.understudy.mirror.pipeline.MirrorReport;
+import io.understudy.mirror.pipeline.MirrorReport.SnapshotProgress;
 import io.understudy.mirror.pipeline.MirrorState;
-import io.understudy.mirror.pipeline.SnapshotProgress;
 import io.understudy.mirror.takeover.Readiness;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.StreamSupport;
 import org.jspecify.annotations.Nullable;
 
 /** Mirrors' reports as JSON and as health. */
 final class StatusPage {
 
-    private static final JsonMapper JSON = new JsonMapper();
+    private static final JsonMapper JSON = JsonMapper.builder()
+            .addModule(new SimpleModule().addSerializer(Instant.class, ToStringSerializer.instance))
+            .build();
 
     private static final HealthChecks STARTING =
             new HealthChecks(new HealthCheck("process", () -> Optional.of("mirrors are starting")));
@@ -72,7 +80,7 @@ final class StatusPage {
         ObjectNode node = json(shown.report());
         node.set("verification", shown.verification() == null ? null : VerifyPage.json(shown.verification()));
         node.put("compactedRevision", shown.compactedRevision());
-        node.set("auth", shown.auth() == null ? null : AuthPage.json(shown.auth()));
+        node.set("auth", JSON.valueToTree(shown.auth()));
         Readiness takeOver = shown.takeOver();
         if (takeOver == null) {
             node.putNull("takeOver");
@@ -135,6 +143,51 @@ final class StatusPage {
             node.put(field, value.getAsLong());
         } else {
             node.putNull(field);
+        }
+    }
+
+    /** The copy of roles and users as JSON, and that in words. */
+    static final class AuthPage {
+
+        private AuthPage() {}
+
+        /** Returns the contents of a page as lines of text. */
+        static List<String> lines(JsonNode auth) {
+            List<String> lines = new ArrayList<>();
+            if (!auth.isObject()) {
+                return lines;
+            }
+            if (auth.path("comparedAt").isNull()) {
+                lines.add("not compared yet by this process");
+            } else {
+                lines.add("compared at " + auth.path("comparedAt").asText() + "; authentication is "
+                        + enabled(auth.path("sourceEnabled")) + " at the source, " + enabled(auth.path("targetEnabled"))
+                        + " at the target");
+                lines.add("roles copied: " + names(auth.path("roles")));
+                lines.add("users copied: " + names(auth.path("users")));
+                lines.add("users without a password: " + names(auth.path("withoutPassword")));
+                lines.add("not overwritten (owned by the target): roles " + names(auth.path("rolesLeftAlone"))
+                        + "; users " + names(auth.path("usersLeftAlone")));
+            }
+            if (!auth.path("held").isNull()) {
+                lines.add("paused: " + auth.path("held").asText());
+            }
+            if (!auth.path("problem").isNull()) {
+                lines.add("failed: " + auth.path("problem").asText());
+            }
+            return lines;
+        }
+
+        private static String enabled(JsonNode flag) {
+            return flag.asBoolean() ? "enabled" : "disabled";
+        }
+
+        private static String names(JsonNode names) {
+            return names.isEmpty()
+                    ? "-"
+                    : StreamSupport.stream(names.spliterator(), false)
+                            .map(JsonNode::asText)
+                            .collect(Collectors.joining(", "));
         }
     }
 }

@@ -6,16 +6,16 @@ import io.understudy.health.HealthPages.Answer;
 import io.understudy.health.PageServer;
 import io.understudy.metrics.ProcessMetrics;
 import io.understudy.mirror.pipeline.MirrorReport;
+import io.understudy.mirror.revisions.CheckpointHistory.TargetUnreadableException;
 import io.understudy.mirror.revisions.RevisionMap;
-import io.understudy.mirror.revisions.TargetUnreadableException;
 import io.understudy.tls.TlsServer;
 import io.understudy.vocabulary.Revision;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -91,7 +91,7 @@ public final class StatusServer implements AutoCloseable {
                     ProcessMetrics.Scrape scrape = shown.metrics(accept);
                     yield new Answer(OK, scrape.contentType(), scrape.body());
                 }
-                case "/translate" -> translateInTurn(StatusQuery.of(uri));
+                case "/translate" -> translateInTurn(HealthPages.parameters(uri));
                 default ->
                     new Answer(
                             NOT_FOUND,
@@ -104,7 +104,7 @@ public final class StatusServer implements AutoCloseable {
         }
     }
 
-    private Answer translateInTurn(StatusQuery query) {
+    private Answer translateInTurn(Map<String, List<String>> query) {
         if (!translations.tryAcquire()) {
             return new Answer(UNAVAILABLE, TEXT, MAX_TRANSLATIONS + " translations are in progress; retry later\n");
         }
@@ -115,11 +115,11 @@ public final class StatusServer implements AutoCloseable {
         }
     }
 
-    private Answer translate(StatusQuery query) {
-        String mirror = query.text("mirror")
+    private Answer translate(Map<String, List<String>> query) {
+        String mirror = last(query, "mirror")
                 .or(() -> reports().size() == 1 ? Optional.of(reports().get(0).mirror()) : Optional.empty())
                 .orElse("");
-        OptionalLong seen = query.revision();
+        Optional<Revision> seen = last(query, "revision").flatMap(StatusServer::revision);
         if (seen.isEmpty()) {
             return new Answer(BAD_REQUEST, TEXT, "revision must be a non-negative integer\n");
         }
@@ -135,7 +135,7 @@ public final class StatusServer implements AutoCloseable {
                                     .toList()
                             + "\n");
         }
-        Revision revision = new Revision(seen.getAsLong());
+        Revision revision = seen.get();
         try {
             return new Answer(
                     OK, JSON, TranslationPage.json(mirror, revision, map.get().translate(revision)));
@@ -147,7 +147,38 @@ public final class StatusServer implements AutoCloseable {
         }
     }
 
+    /** The parameter of that name; of several, the last. */
+    private static Optional<String> last(Map<String, List<String>> query, String name) {
+        return query.getOrDefault(name, List.of()).stream().reduce((one, next) -> next);
+    }
+
+    /** Returns a revision; empty if the text is none. */
+    private static Optional<Revision> revision(String text) {
+        try {
+            return Optional.of(new Revision(Long.parseLong(text)));
+        } catch (IllegalArgumentException e) {
+            return Optional.empty();
+        }
+    }
+
     private List<MirrorReport> reports() {
         return shown.mirrors().stream().map(MirrorShown::report).toList();
+    }
+
+    /** The data that a status server reads for each request. Any thread. */
+    public interface Shown {
+
+        /** Returns the current state of each mirror. */
+        List<MirrorShown> mirrors();
+
+        /**
+         * Returns all meters as text.
+         *
+         * @param accept the request's header of that name
+         */
+        ProcessMetrics.Scrape metrics(@Nullable String accept);
+
+        /** Returns the translation of a mirror's revisions. Empty if the mirror is missing or its target has none. */
+        Optional<RevisionMap> revisions(String mirror);
     }
 }

@@ -5,11 +5,11 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.TextFormat;
+import io.understudy.mirror.verify.BackgroundVerification.VerifyStatus;
 import io.understudy.mirror.verify.Difference;
 import io.understudy.mirror.verify.NotComparable;
 import io.understudy.mirror.verify.VerifyReport;
 import io.understudy.mirror.verify.VerifyResult;
-import io.understudy.mirror.verify.VerifyStatus;
 import java.util.List;
 
 /** Comparisons as JSON. */

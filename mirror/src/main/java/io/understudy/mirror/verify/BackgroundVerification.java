@@ -1,16 +1,27 @@
 package io.understudy.mirror.verify;
 
 import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.RequestOp;
+import io.etcd.jetcd.api.TxnRequest;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.understudy.etcd.EtcdMessages;
 import io.understudy.feed.etcd.SnapshotReader.CompactedException;
 import io.understudy.mirror.metrics.MirrorMeter;
+import io.understudy.mirror.scope.ReservedKeys;
+import io.understudy.mirror.verify.Difference.Kind;
+import io.understudy.mirror.verify.VerifyOptions.ForeignWrites;
 import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.KeyValue;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
 import java.util.NavigableSet;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -176,7 +187,7 @@ public final class BackgroundVerification {
                 break;
             }
             left = left.again();
-            var operations = Repairs.of(left);
+            var operations = repairs(left);
             if (operations.isEmpty() || !attempt.write(operations)) {
                 break;
             }
@@ -190,6 +201,41 @@ public final class BackgroundVerification {
                 .addKeyValue("repaired", repaired)
                 .addKeyValue("left", left.found().size())
                 .log("differing keys repaired");
+    }
+
+    /**
+     * Returns a nested transaction for each key that can be restored. Other clients may write to the target meanwhile, so
+     * each compares the mod revision of its key.
+     *
+     * <p>Keys with leases are left alone where leases are kept: they are restored, with leases that exist, when the
+     * mirror starts.
+     */
+    private static Map<ByteString, RequestOp> repairs(RangeComparison look) {
+        Map<ByteString, RequestOp> operations = new LinkedHashMap<>();
+        for (RangeComparison.Found found : look.found()) {
+            ByteString key = found.difference().targetKey();
+            KeyValue source = found.source();
+            KeyValue target = found.target();
+            if (found.difference().kind() == Kind.LEASE
+                    || (source != null
+                            && source.lease() != 0
+                            && look.pair().sides().leases())) {
+                continue;
+            }
+            TxnRequest.Builder guarded = TxnRequest.newBuilder()
+                    .addCompare(EtcdMessages.unmodified(
+                            key, target == null ? 0 : target.modRevision().value()));
+            if (source == null
+                    && target != null
+                    && target.createRevision().isBefore(look.pair().created())) {
+                // It may have been there before the mirror, and kept when that was configured.
+                guarded.addCompare(EtcdMessages.unmodified(
+                        ReservedKeys.keptForeign(look.pair().sides().mirror()), 0));
+            }
+            guarded.addSuccess(source == null ? EtcdMessages.delete(key) : EtcdMessages.put(key, source.value()));
+            operations.put(key, RequestOp.newBuilder().setRequestTxn(guarded).build());
+        }
+        return operations;
     }
 
     private List<KeyRange> rest(ByteString from) {
@@ -228,4 +274,63 @@ public final class BackgroundVerification {
     private Counter counter(MirrorMeter meter, MeterRegistry meters) {
         return meter.counter().tag("mirror", sides.mirror()).register(meters);
     }
+
+    /** The keys that differed in their last comparison; a bounded number of them. Thread-safe. */
+    private static final class KnownDifferences {
+
+        private static final int MAX_KNOWN = 10_000;
+
+        private final NavigableMap<ByteString, Difference> byKey = new TreeMap<>(KeyRange.KEY_ORDER);
+
+        /**
+         * Records the result of a comparison.
+         *
+         * @return new differences
+         */
+        synchronized List<Difference> found(Collection<ByteString> compared, List<Difference> differing) {
+            List<Difference> fresh = differing.stream()
+                    .filter(difference -> !difference.equals(byKey.get(difference.targetKey())))
+                    .toList();
+            compared.forEach(byKey::remove);
+            for (Difference difference : differing) {
+                if (byKey.size() < MAX_KNOWN) {
+                    byKey.put(difference.targetKey(), difference);
+                }
+            }
+            return fresh;
+        }
+
+        /** Known keys from one on, and before another; null for no end. */
+        synchronized List<ByteString> between(ByteString from, @Nullable ByteString to) {
+            return List.copyOf((to == null ? byKey.tailMap(from, true) : byKey.subMap(from, true, to, false)).keySet());
+        }
+
+        synchronized int count() {
+            return byKey.size();
+        }
+
+        synchronized List<Difference> first(int count) {
+            return byKey.values().stream().limit(count).toList();
+        }
+    }
+
+    /**
+     * State of the background comparison.
+     *
+     * @param passes how often all keys have been compared since the start
+     * @param lastPass when the last pass ended; null before the first
+     * @param keys compared in the last whole pass; before its end, so far in the first
+     * @param differing keys that differed in their last comparison
+     * @param differences the first of them, in key order
+     * @param repaired how many were repaired since the start
+     * @param problem why the last attempt failed; null if it didn't
+     */
+    public record VerifyStatus(
+            long passes,
+            @Nullable Instant lastPass,
+            long keys,
+            long differing,
+            List<Difference> differences,
+            long repaired,
+            @Nullable String problem) {}
 }

@@ -2,6 +2,7 @@ package io.understudy.mirror.verify;
 
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.revisions.Moment;
+import io.understudy.mirror.verify.Merge.Equality;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;

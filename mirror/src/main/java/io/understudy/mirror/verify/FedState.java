@@ -7,6 +7,7 @@ import io.understudy.feed.FeedEndedException;
 import io.understudy.feed.FeedKind;
 import io.understudy.feed.FeedSource;
 import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.verify.Merge.SortedEntries;
 import io.understudy.mirror.verify.NotComparable.Why;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.ClusterId;

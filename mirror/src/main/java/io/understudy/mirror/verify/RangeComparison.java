@@ -3,6 +3,7 @@ package io.understudy.mirror.verify;
 import com.google.protobuf.ByteString;
 import io.understudy.feed.etcd.SnapshotReader.CompactedException;
 import io.understudy.mirror.verify.Difference.Kind;
+import io.understudy.mirror.verify.Merge.Equality;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
 import java.util.ArrayList;

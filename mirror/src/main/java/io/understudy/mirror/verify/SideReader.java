@@ -5,6 +5,7 @@ import io.understudy.feed.FeedEndedException;
 import io.understudy.feed.etcd.EtcdFeedOptions;
 import io.understudy.feed.etcd.SnapshotReader;
 import io.understudy.feed.etcd.SnapshotReader.CompactedException;
+import io.understudy.mirror.verify.Merge.SortedEntries;
 import io.understudy.mirror.verify.NotComparable.Why;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;

@@ -7,6 +7,7 @@ import io.understudy.feed.etcd.SnapshotReader.CompactedException;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.revisions.Moment;
 import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.verify.Merge.Equality;
 import io.understudy.mirror.verify.NotComparable.Why;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Revision;

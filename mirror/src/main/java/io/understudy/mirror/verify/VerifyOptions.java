@@ -21,4 +21,12 @@ public record VerifyOptions(
         ForeignWrites onForeignWrites) {
 
     public static final VerifyOptions DEFAULTS = Binder.defaults(VerifyOptions.class);
+
+    /** Reaction to a foreign write to a mirrored key of the target. */
+    public enum ForeignWrites {
+        /** Log and count it. */
+        REPORT,
+        /** Log and count it, and restore the source's value. */
+        REPAIR
+    }
 }

@@ -13,6 +13,8 @@ import io.etcd.jetcd.api.PutRequest;
 import io.understudy.etcd.Credentials;
 import io.understudy.etcd.Duty;
 import io.understudy.mirror.MirrorProcess;
+import io.understudy.mirror.auth.AuthTarget.OvertakenException;
+import io.understudy.mirror.auth.Authorisation.GrantedRange;
 import io.understudy.mirror.call.ClusterCalls;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.fixture.MirrorJvm;

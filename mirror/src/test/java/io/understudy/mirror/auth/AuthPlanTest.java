@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.Permission;
+import io.understudy.mirror.auth.AuthRegister.Brought;
+import io.understudy.mirror.auth.Authorisation.GrantedRange;
+import io.understudy.mirror.auth.PasswordFile.PasswordHash;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -90,7 +93,7 @@ final class AuthPlanTest {
         apply(given.plan(whole).changes(), whole);
 
         ModelTarget cut = new ModelTarget(given.target(), given.brought());
-        List<AuthChange> changes = given.plan(cut).changes();
+        List<AuthTarget.Change> changes = given.plan(cut).changes();
         apply(changes.subList(0, Math.min(given.stopsAt(), changes.size())), cut);
         apply(given.plan(cut).changes(), cut);
         assertThat(cut.held()).isEqualTo(whole.held());
@@ -100,10 +103,10 @@ final class AuthPlanTest {
     @Property(tries = 2_000)
     void noUserEverHasMorePermissionsThanBeforeOrAfterwards(@ForAll("cases") Case given) throws Exception {
         ModelTarget target = new ModelTarget(given.target(), given.brought());
-        List<AuthChange> changes = given.plan(target).changes();
+        List<AuthTarget.Change> changes = given.plan(target).changes();
         ModelTarget afterwards = new ModelTarget(given.target(), given.brought());
         apply(changes, afterwards);
-        for (AuthChange change : changes) {
+        for (AuthTarget.Change change : changes) {
             change.applyTo(target);
             for (String user : target.held().users().keySet()) {
                 Set<String> rights = rights(target.held(), user);
@@ -210,8 +213,8 @@ final class AuthPlanTest {
         return without(without(source, without(target, brought)), never);
     }
 
-    private static void apply(List<AuthChange> changes, AuthTarget target) throws Exception {
-        for (AuthChange change : changes) {
+    private static void apply(List<AuthTarget.Change> changes, AuthTarget target) throws Exception {
+        for (AuthTarget.Change change : changes) {
             change.applyTo(target);
         }
     }

@@ -10,6 +10,7 @@ import io.etcd.jetcd.api.RangeRequest;
 import io.understudy.etcd.Duty;
 import io.understudy.etcd.EtcdError;
 import io.understudy.mirror.MirrorProcess;
+import io.understudy.mirror.auth.Authorisation.GrantedRange;
 import io.understudy.mirror.call.CallFailedException;
 import io.understudy.mirror.call.ClusterCalls;
 import io.understudy.mirror.etcd.EtcdSinkOptions;

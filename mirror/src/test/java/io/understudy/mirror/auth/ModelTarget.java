@@ -1,6 +1,9 @@
 package io.understudy.mirror.auth;
 
 import io.etcd.jetcd.api.Permission;
+import io.understudy.mirror.auth.AuthRegister.Brought;
+import io.understudy.mirror.auth.Authorisation.GrantedRange;
+import io.understudy.mirror.auth.PasswordFile.PasswordHash;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;

@@ -5,6 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
+import io.understudy.etcd.EtcdMessages;
+import io.understudy.mirror.etcd.CommitBatch.TargetCommit;
+import io.understudy.mirror.etcd.EtcdSinkOptions.TargetHistory;
+import io.understudy.mirror.etcd.Operations.OperationTree;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Position;
@@ -163,19 +167,19 @@ final class CommitBatchTest {
     @Test
     void aDeletionAndAPutOfOneKeyAreNotJoined() {
         CommitBatch batch = new CommitBatch(TargetHistory.COALESCED);
-        batch.add(commit(1, Operations.delete(bytes("lock/a"))), 1_000);
-        assertThat(batch.takes(commit(2, Operations.put(bytes("lock/a"), bytes("1"), 7)), 1_000))
+        batch.add(commit(1, EtcdMessages.delete(bytes("lock/a"))), 1_000);
+        assertThat(batch.takes(commit(2, EtcdMessages.put(bytes("lock/a"), bytes("1"), 7)), 1_000))
                 .as("it would keep its place in the queue")
                 .isFalse();
-        assertThat(batch.takes(commit(2, Operations.put(bytes("lock/a"), bytes("1"))), 1_000))
+        assertThat(batch.takes(commit(2, EtcdMessages.put(bytes("lock/a"), bytes("1"))), 1_000))
                 .as("watchers would miss the deletion")
                 .isFalse();
-        assertThat(batch.takes(commit(2, Operations.put(bytes("lock/b"), bytes("1"), 7)), 1_000))
+        assertThat(batch.takes(commit(2, EtcdMessages.put(bytes("lock/b"), bytes("1"), 7)), 1_000))
                 .as("the lease may be one that was granted again")
                 .isFalse();
         CommitBatch other = new CommitBatch(TargetHistory.COALESCED);
-        other.add(commit(2, Operations.put(bytes("lock/b"), bytes("1"), 7)), 1_000);
-        assertThat(other.takes(commit(3, Operations.delete(bytes("lock/b"))), 1_000))
+        other.add(commit(2, EtcdMessages.put(bytes("lock/b"), bytes("1"), 7)), 1_000);
+        assertThat(other.takes(commit(3, EtcdMessages.delete(bytes("lock/b"))), 1_000))
                 .isFalse();
     }
 
@@ -184,7 +188,7 @@ final class CommitBatchTest {
     void updatesOfKeysWithLeasesAreJoined() {
         CommitBatch batch = new CommitBatch(TargetHistory.COALESCED);
         for (int revision = 1; revision < 10; revision++) {
-            TargetCommit next = commit(revision, Operations.put(bytes("a"), bytes("v" + revision), 7));
+            TargetCommit next = commit(revision, EtcdMessages.put(bytes("a"), bytes("v" + revision), 7));
             assertThat(batch.takes(next, 1_000)).isTrue();
             batch.add(next, 1_000);
         }
@@ -194,21 +198,21 @@ final class CommitBatchTest {
     @Test
     void overwrittenOperationsTakeNoRoom() {
         CommitBatch batch = new CommitBatch(TargetHistory.COALESCED);
-        TargetCommit first = commit(1, Operations.put(bytes("a"), bytes("x".repeat(100))));
+        TargetCommit first = commit(1, EtcdMessages.put(bytes("a"), bytes("x".repeat(100))));
         batch.add(first, first.bytes());
         for (int revision = 2; revision < 100; revision++) {
-            TargetCommit next = commit(revision, Operations.put(bytes("a"), bytes("y".repeat(100))));
+            TargetCommit next = commit(revision, EtcdMessages.put(bytes("a"), bytes("y".repeat(100))));
             assertThat(batch.takes(next, first.bytes())).isTrue();
             batch.add(next, first.bytes());
         }
-        assertThat(batch.operations()).containsExactly(Operations.put(bytes("a"), bytes("y".repeat(100))));
+        assertThat(batch.operations()).containsExactly(EtcdMessages.put(bytes("a"), bytes("y".repeat(100))));
     }
 
     @Test
     void advancesToALaterPositionWithoutChanges() {
         CommitBatch batch = new CommitBatch(TargetHistory.COALESCED);
         assertThat(batch.isEmpty()).isTrue();
-        batch.add(commit(1, Operations.delete(bytes("a"))), 1_000);
+        batch.add(commit(1, EtcdMessages.delete(bytes("a"))), 1_000);
         Position later = new Position(SOURCE, new Revision(9), null);
         batch.advanceTo(later, Instant.EPOCH);
         assertThat(batch.position()).isEqualTo(later);
@@ -225,7 +229,7 @@ final class CommitBatchTest {
                                 Tuple.of(3, Arbitraries.integers().between(0, 400))),
                         Arbitraries.frequency(Tuple.of(9, 0L), Tuple.of(1, 7L)))
                 .as((key, size, lease) ->
-                        size < 0 ? Operations.delete(key) : Operations.put(key, bytes("v".repeat(size)), lease));
+                        size < 0 ? EtcdMessages.delete(key) : EtcdMessages.put(key, bytes("v".repeat(size)), lease));
         Arbitrary<List<ClusterId>> paths =
                 Arbitraries.frequency(Tuple.of(9, OWN), Tuple.of(1, List.of(new ClusterId(2), SOURCE)));
         return Combinators.combine(operations.list().ofMinSize(1).ofMaxSize(8), paths)

@@ -18,11 +18,11 @@ import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Commit;
 import io.understudy.vocabulary.CommitDigest;
 import io.understudy.vocabulary.FeedStart;
+import io.understudy.vocabulary.FeedStart.UnfinishedSnapshot;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
-import io.understudy.vocabulary.UnfinishedSnapshot;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -166,7 +166,8 @@ final class EtcdSinkCrashIT {
     }
 
     private static @Nullable Checkpoint stored(String mirror) {
-        return new FencedWriter(new TargetCalls(cluster, new Silent()), mirror, EtcdSinkOptions.DEFAULTS).read();
+        return new FencedWriter(new TargetCalls(cluster, new Silent()), mirror, EtcdSinkOptions.DEFAULTS, new Silent())
+                .read();
     }
 
     private static SortedMap<ByteString, ByteString> contents(History history) {

@@ -8,6 +8,7 @@ import io.understudy.etcd.EtcdCluster;
 import io.understudy.local.junit.EtcdExtension;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointState;
+import io.understudy.mirror.etcd.FencedWriter.Fence;
 import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.Silent;
 import io.understudy.mirror.fixture.TestClient;
@@ -121,6 +122,6 @@ final class FencedWriterIT {
     }
 
     private FencedWriter writer(String mirror) {
-        return new FencedWriter(new TargetCalls(cluster, new Silent()), mirror, EtcdSinkOptions.DEFAULTS);
+        return new FencedWriter(new TargetCalls(cluster, new Silent()), mirror, EtcdSinkOptions.DEFAULTS, new Silent());
     }
 }

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
+import io.understudy.etcd.EtcdMessages;
+import io.understudy.mirror.etcd.CommitBatch.TargetCommit;
+import io.understudy.mirror.etcd.EtcdSinkOptions.TargetHistory;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Position;
@@ -105,7 +108,7 @@ final class GroupCommitTest {
     void commitsWithLeasesAreWrittenByTheThread() {
         group.add(
                 new TargetCommit(
-                        List.of(Operations.put(ByteString.copyFromUtf8("k"), ByteString.copyFromUtf8("v"), 7)),
+                        List.of(EtcdMessages.put(ByteString.copyFromUtf8("k"), ByteString.copyFromUtf8("v"), 7)),
                         List.of(SOURCE),
                         position(++revision),
                         Instant.now(),
@@ -234,7 +237,7 @@ final class GroupCommitTest {
     private TargetCommit commit(String key) {
         revision++;
         return new TargetCommit(
-                List.of(Operations.put(ByteString.copyFromUtf8(key), ByteString.copyFromUtf8("v"))),
+                List.of(EtcdMessages.put(ByteString.copyFromUtf8(key), ByteString.copyFromUtf8("v"))),
                 List.of(SOURCE),
                 position(revision),
                 Instant.now(),

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.RequestOp;
+import io.understudy.etcd.EtcdMessages;
+import io.understudy.mirror.etcd.Operations.OperationTree;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -48,7 +50,7 @@ final class OperationTreeTest {
 
     private static List<RequestOp> operations(int count) {
         return IntStream.range(0, count)
-                .mapToObj(i -> Operations.delete(ByteString.copyFromUtf8(Integer.toString(i))))
+                .mapToObj(i -> EtcdMessages.delete(ByteString.copyFromUtf8(Integer.toString(i))))
                 .toList();
     }
 

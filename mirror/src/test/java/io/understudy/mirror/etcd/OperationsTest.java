@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
+import io.understudy.etcd.EtcdMessages;
+import io.understudy.mirror.etcd.Operations.OperationTree;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.Commit;
@@ -26,14 +28,14 @@ final class OperationsTest {
     void reservedKeysAreNotCopied() {
         assertThat(Operations.of(
                         commit(put("\0understudy/mirror/x/checkpoint", "1"), put("a", "1")), MirrorScope.all(), false))
-                .containsExactly(Operations.put(bytes("a"), bytes("1")));
+                .containsExactly(EtcdMessages.put(bytes("a"), bytes("1")));
     }
 
     @Test
     void theLastChangeOfAKeyWins() {
         assertThat(Operations.of(
                         commit(put("a", "1"), put("b", "1"), new Change.Delete(bytes("a"))), MirrorScope.all(), false))
-                .containsExactlyInAnyOrder(Operations.delete(bytes("a")), Operations.put(bytes("b"), bytes("1")));
+                .containsExactlyInAnyOrder(EtcdMessages.delete(bytes("a")), EtcdMessages.put(bytes("b"), bytes("1")));
     }
 
     @Test
@@ -52,7 +54,7 @@ final class OperationsTest {
             @ForAll @Size(min = 1, max = 2_000) List<@IntRange(max = 300) Integer> sizes,
             @ForAll @IntRange(min = 400, max = 100_000) int room) {
         List<RequestOp> operations = IntStream.range(0, sizes.size())
-                .mapToObj(i -> Operations.put(bytes("key" + i), ByteString.copyFrom(new byte[sizes.get(i)])))
+                .mapToObj(i -> EtcdMessages.put(bytes("key" + i), ByteString.copyFrom(new byte[sizes.get(i)])))
                 .toList();
         List<List<RequestOp>> parts = Operations.parts(operations, room);
         assertThat(parts.stream().flatMap(List::stream)).containsExactlyElementsOf(operations);
@@ -68,9 +70,9 @@ final class OperationsTest {
     @Test
     void anOversizedOperationIsAPartOfItsOwn() {
         List<RequestOp> operations = List.of(
-                Operations.put(bytes("a"), bytes("1")),
-                Operations.put(bytes("b"), ByteString.copyFrom(new byte[1_000])),
-                Operations.put(bytes("c"), bytes("1")));
+                EtcdMessages.put(bytes("a"), bytes("1")),
+                EtcdMessages.put(bytes("b"), ByteString.copyFrom(new byte[1_000])),
+                EtcdMessages.put(bytes("c"), bytes("1")));
         assertThat(Operations.parts(operations, 100)).hasSize(3);
     }
 

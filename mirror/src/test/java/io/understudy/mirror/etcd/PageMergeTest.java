@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.RequestOp;
+import io.understudy.etcd.EtcdMessages;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
@@ -70,7 +71,7 @@ final class PageMergeTest {
     @Test
     void foreignKeysAreDeletedIfConfigured() {
         assertThat(merge(Map.of("a", "1"), Map.of("a", "1", "c", "1"), FIRST_CHECKPOINT - 1, ForeignKeys.DELETE))
-                .containsExactly(Operations.delete(ByteString.copyFromUtf8("c")));
+                .containsExactly(EtcdMessages.delete(ByteString.copyFromUtf8("c")));
     }
 
     @Test
@@ -84,7 +85,7 @@ final class PageMergeTest {
     @Test
     void aKeyOfTheMirrorIsPrunedEvenWhereForeignKeysAreKept() {
         assertThat(merge(Map.of(), Map.of("c", "1"), FIRST_CHECKPOINT + 1, ForeignKeys.KEEP))
-                .containsExactly(Operations.delete(ByteString.copyFromUtf8("c")));
+                .containsExactly(EtcdMessages.delete(ByteString.copyFromUtf8("c")));
     }
 
     @Test
@@ -124,8 +125,9 @@ final class PageMergeTest {
         for (PageMerge.Difference next = merge.next(); next != null; next = merge.next()) {
             operations.add(
                     next instanceof PageMerge.Difference.Missing missing
-                            ? Operations.put(missing.entry())
-                            : Operations.delete(((PageMerge.Difference.Surplus) next).key()));
+                            ? EtcdMessages.put(
+                                    missing.entry().key(), missing.entry().value())
+                            : EtcdMessages.delete(((PageMerge.Difference.Surplus) next).key()));
         }
         return operations;
     }
@@ -149,7 +151,7 @@ final class PageMergeTest {
     }
 
     private static RequestOp put(String key, String value) {
-        return Operations.put(ByteString.copyFromUtf8(key), ByteString.copyFromUtf8(value));
+        return EtcdMessages.put(ByteString.copyFromUtf8(key), ByteString.copyFromUtf8(value));
     }
 
     private static KeyValue entry(String key, String value) {

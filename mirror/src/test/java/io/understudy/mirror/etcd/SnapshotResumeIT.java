@@ -16,6 +16,7 @@ import io.understudy.feed.etcd.EtcdFeedSource;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointCodec;
 import io.understudy.mirror.checkpoint.CheckpointState;
+import io.understudy.mirror.etcd.EtcdSinkOptions.SourceReset;
 import io.understudy.mirror.fixture.Clusters;
 import io.understudy.mirror.fixture.Silent;
 import io.understudy.mirror.fixture.SourceAndTarget;
@@ -27,11 +28,11 @@ import io.understudy.mirror.sink.ForeignWriteHint;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.FeedStart;
+import io.understudy.vocabulary.FeedStart.UnfinishedSnapshot;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
-import io.understudy.vocabulary.UnfinishedSnapshot;
 import java.time.Duration;
 import java.util.List;
 import java.util.SortedMap;
@@ -220,7 +221,8 @@ final class SnapshotResumeIT {
     @Test
     void deletionsOfAReplacedCommitAreNotAllowedToAnotherSource() throws Exception {
         interruptDeletions();
-        Checkpoint ofAnother = new FencedWriter(new TargetCalls(connections.target(), new Silent()), "dr", options)
+        Checkpoint ofAnother = new FencedWriter(
+                        new TargetCalls(connections.target(), new Silent()), "dr", options, new Silent())
                 .read()
                 .inAnotherHistory(new ClusterId(1), new Revision(1));
         target.put(ReservedKeys.checkpoint("dr").toStringUtf8(), CheckpointCodec.encode(ofAnother));
@@ -251,7 +253,7 @@ final class SnapshotResumeIT {
         long before = read();
         FeedStart start = run((int) before + STOP_AFTER);
         assertThat(start instanceof UnfinishedSnapshot).isFalse();
-        assertThat(new FencedWriter(new TargetCalls(connections.target(), new Silent()), "dr", options)
+        assertThat(new FencedWriter(new TargetCalls(connections.target(), new Silent()), "dr", options, new Silent())
                         .read()
                         .state())
                 .isEqualTo(CheckpointState.SYNCING);

@@ -8,6 +8,7 @@ import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.EtcdMessages;
 import io.understudy.local.junit.EtcdExtension;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointCodec;
@@ -33,6 +34,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -191,6 +193,7 @@ final class TailWriterIT {
     @Test
     void theTransactionBeforeTheRestorationOfLeasesHasOneMark() {
         List<List<ClusterId>> marks = new CopyOnWriteArrayList<>();
+        AtomicBoolean isReadable = new AtomicBoolean();
         TargetLeases kept = new TargetLeases() {
             @Override
             public boolean areKept() {
@@ -204,8 +207,11 @@ final class TailWriterIT {
 
             @Override
             public boolean restore(Position at, List<KeyValue> keys, Consumer<List<RequestOp>> writer) {
+                if (keys == null && !isReadable.get()) {
+                    return false;
+                }
                 if (keys == null) {
-                    writer.accept(List.of(Operations.put(ByteString.copyFromUtf8("/l/1"), KEY)));
+                    writer.accept(List.of(EtcdMessages.put(ByteString.copyFromUtf8("/l/1"), KEY)));
                     marks.add(mark(SyncWriter.key("l", 0)));
                     marks.add(mark(ReservedKeys.checkpoint("l")));
                 }
@@ -245,7 +251,8 @@ final class TailWriterIT {
             leased.commit(passed, position(passed));
             leased.settle();
             assertThat(leased.checkpoint().path()).containsExactly(new ClusterId(7), SOURCE);
-            assertThat(leased.restoreLeases()).isTrue();
+            isReadable.set(true);
+            leased.progress(position(passed));
         }
         assertThat(marks).hasSize(2).containsOnly(List.of(SOURCE));
     }
@@ -262,7 +269,7 @@ final class TailWriterIT {
                                 .setKey(KEY)
                                 .setTarget(Compare.CompareTarget.MOD)
                                 .setModRevision(modRevision))
-                        .addSuccess(Operations.put(KEY, ByteString.copyFromUtf8(value))))
+                        .addSuccess(EtcdMessages.put(KEY, ByteString.copyFromUtf8(value))))
                 .build();
     }
 

@@ -21,6 +21,7 @@ import io.understudy.kafka.KafkaClients;
 import io.understudy.local.junit.KafkaExtension;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.fixture.Topic;
+import io.understudy.mirror.kafka.KafkaSinkOptions.TopicLoss;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.Change;

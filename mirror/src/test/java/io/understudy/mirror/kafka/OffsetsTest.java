@@ -2,6 +2,7 @@ package io.understudy.mirror.kafka;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.understudy.mirror.kafka.Offsets.Footprint;
 import io.understudy.mirror.sink.SinkException;
 import java.util.List;
 import java.util.Map;

@@ -9,6 +9,8 @@ import io.understudy.feed.kafka.TopicOrigin;
 import io.understudy.feed.kafka.TopicScope;
 import io.understudy.kafka.KafkaClients;
 import io.understudy.kafka.KafkaSettings;
+import io.understudy.mirror.kafka.KafkaTopics.RecordLimit;
+import io.understudy.mirror.kafka.Offsets.Footprint;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.sink.SinkException;
 import java.time.Duration;

@@ -17,6 +17,7 @@ import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.Silent;
 import io.understudy.mirror.fixture.TestClient;
+import io.understudy.mirror.lease.LeaseKeeper.LeaseMetrics;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.sink.SinkException;
@@ -81,7 +82,7 @@ final class LeaseRegisterIT {
             target.put(ReservedKeys.epoch("dr").toStringUtf8(), "3");
             Compare ours = epochOf(target);
             new LeaseRegister("dr", calls).add(List.of(id), SOURCE, List.of(ours));
-            try (KeptLeases kept = kept(cluster, calls)) {
+            try (KeptLeases kept = kept(cluster)) {
                 kept.in(() -> ours);
                 var unused = kept.begin();
                 HeldLease lease = kept.held().stream()
@@ -178,7 +179,7 @@ final class LeaseRegisterIT {
     void transactionsHaveNoMoreOperationsThanConfigured() throws Exception {
         try (EtcdCluster cluster = EtcdCluster.connect(Mirrors.settings(TARGET.cluster()), new SimpleMeterRegistry());
                 TestClient target = TestClient.of(TARGET.cluster().leader());
-                KeptLeases kept = kept(cluster, new ClusterCalls(cluster, Duty.WRITE, Duration.ofSeconds(2)))) {
+                KeptLeases kept = kept(cluster)) {
             target.put(ReservedKeys.epoch("dr").toStringUtf8(), "5");
             Compare ours = epochOf(target);
             kept.in(() -> ours);
@@ -201,15 +202,12 @@ final class LeaseRegisterIT {
         }
     }
 
-    private static KeptLeases kept(EtcdCluster cluster, ClusterCalls calls) {
+    private static KeptLeases kept(EtcdCluster cluster) {
+        LeaseMetrics metrics = new LeaseMetrics("dr", new SimpleMeterRegistry());
         return new KeptLeases(
-                "dr",
+                new LeaseKeeper("dr", "test/1", cluster, EtcdSinkOptions.LEAST_TXN_OPS, metrics),
                 MirrorScope.all(),
                 cluster,
-                new ConfirmedRevision(calls, ReservedKeys.epoch("dr")),
-                cluster,
-                EtcdSinkOptions.LEAST_TXN_OPS,
-                new LeaseMetrics("dr", new SimpleMeterRegistry()),
                 new Silent());
     }
 

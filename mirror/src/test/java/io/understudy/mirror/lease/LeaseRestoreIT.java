@@ -11,19 +11,17 @@ import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
-import io.understudy.etcd.Duty;
-import io.understudy.mirror.call.ClusterCalls;
 import io.understudy.mirror.fixture.Clusters;
 import io.understudy.mirror.fixture.Leases;
 import io.understudy.mirror.fixture.Silent;
 import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.fixture.TestClient;
+import io.understudy.mirror.lease.LeaseKeeper.LeaseMetrics;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -61,15 +59,11 @@ final class LeaseRestoreIT {
             created.add(key);
         }
         ByteString any = ByteString.copyFromUtf8("any");
+        LeaseMetrics metrics = new LeaseMetrics("dr", new SimpleMeterRegistry());
         kept = new KeptLeases(
-                "dr",
+                new LeaseKeeper("dr", "test/1", connections.target(), 100, metrics),
                 MirrorScope.all(),
                 connections.source(),
-                new ConfirmedRevision(
-                        new ClusterCalls(connections.source(), Duty.READ_INDEX, Duration.ofSeconds(2)), any),
-                connections.target(),
-                100,
-                new LeaseMetrics("dr", new SimpleMeterRegistry()),
                 new Silent());
         kept.in(() -> Compare.newBuilder()
                 .setKey(any)

@@ -3,6 +3,8 @@ package io.understudy.mirror.lease;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
+import io.understudy.mirror.lease.LeaseRestore.LeasedKey;
+import io.understudy.mirror.lease.LeaseRestore.RestorePlan;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;

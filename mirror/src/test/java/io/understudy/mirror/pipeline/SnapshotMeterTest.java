@@ -2,6 +2,7 @@ package io.understudy.mirror.pipeline;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.understudy.mirror.pipeline.MirrorReport.SnapshotProgress;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 

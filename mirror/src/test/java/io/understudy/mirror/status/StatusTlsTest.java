@@ -8,6 +8,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.local.certificate.Certificates;
 import io.understudy.metrics.ProcessMetrics;
 import io.understudy.mirror.revisions.RevisionMap;
+import io.understudy.mirror.status.StatusServer.Shown;
 import io.understudy.tls.ClientCertificates;
 import io.understudy.tls.TlsFiles;
 import io.understudy.tls.TlsServer;

@@ -14,6 +14,7 @@ import io.understudy.mirror.fixture.Silent;
 import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.verify.VerifyOptions.ForeignWrites;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Commit;

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
 import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.verify.Merge.Equality;
+import io.understudy.mirror.verify.Merge.SortedEntries;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Revision;
 import java.util.Iterator;

@@ -8,6 +8,7 @@ import io.understudy.feed.Feed;
 import io.understudy.feed.FeedConsumer;
 import io.understudy.feed.FeedEndedException;
 import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.verify.Merge.SortedEntries;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Commit;

@@ -3,7 +3,10 @@ package io.understudy.mirror.verify;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
+import io.understudy.mirror.verify.Comparison.SideDigest;
 import io.understudy.mirror.verify.Difference.Kind;
+import io.understudy.mirror.verify.Merge.Equality;
+import io.understudy.mirror.verify.Merge.SortedEntries;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Revision;

@@ -3,10 +3,13 @@ package io.understudy.local.container;
 import com.github.dockerjava.api.DockerClient;
 import com.github.dockerjava.api.command.PullImageResultCallback;
 import com.github.dockerjava.api.exception.NotFoundException;
+import io.understudy.local.kafka.KafkaProgram;
 import io.understudy.local.process.ServerCommand;
 import io.understudy.local.process.ServerHost;
 import io.understudy.local.process.ServerProcess;
 import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -72,5 +75,38 @@ public final class Containers implements ServerHost {
     @Override
     public String toString() {
         return "containers of " + image;
+    }
+
+    /** The broker of the image {@code apache/kafka}, or of one with the same scripts below {@code /opt/kafka/bin}. */
+    public static final class KafkaImage implements KafkaProgram {
+
+        private static final String BIN = "/opt/kafka/bin/";
+
+        @Override
+        public Path program() {
+            return Path.of("/bin/sh");
+        }
+
+        @Override
+        public List<String> format(Path settings, String clusterId, boolean isController) {
+            return script(
+                    settings,
+                    "kafka-storage.sh format " + (isController ? "--standalone " : "") + "-t " + clusterId + " -c");
+        }
+
+        @Override
+        public List<String> run(Path settings) {
+            return script(settings, "kafka-server-start.sh");
+        }
+
+        /** Runs a script, with its log directory below the server's folder, which is writable. */
+        private static List<String> script(Path settings, String line) {
+            return List.of(
+                    "-c",
+                    "export LOG_DIR=\"$2\" KAFKA_HEAP_OPTS=-Xmx512m; exec " + BIN + line + " \"$1\"",
+                    "kafka",
+                    settings.toString(),
+                    settings.resolveSibling("logs").toString());
+        }
     }
 }

@@ -1,6 +1,8 @@
 package io.understudy.local.etcd;
 
 import io.understudy.local.certificate.ServerTls;
+import io.understudy.local.etcd.LocalEtcdBuilder.EtcdLimits;
+import io.understudy.local.etcd.LocalEtcdBuilder.EtcdOptions;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -2,6 +2,7 @@ package io.understudy.local.etcd;
 
 import io.understudy.local.fault.FaultProxy;
 import io.understudy.local.process.Folders;
+import io.understudy.local.process.RunningServer;
 import io.understudy.local.process.ServerLog;
 import io.understudy.local.process.ServerProcess;
 import java.net.URI;
@@ -12,7 +13,7 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /** One member of a {@link LocalEtcd}. Safe for use by several threads, one operation at a time. */
-public final class EtcdMember {
+public final class EtcdMember implements RunningServer {
 
     private final String name;
     private final MemberAddresses addresses;
@@ -100,6 +101,7 @@ public final class EtcdMember {
      * @throws IllegalStateException it runs, ended at once, or does not serve in time; the message has the end of its
      *     log
      */
+    @Override
     public void start() {
         starter.start(this);
     }
@@ -117,32 +119,6 @@ public final class EtcdMember {
     public void join(String initialCluster) {
         wipe();
         starter.join(this, initialCluster);
-    }
-
-    /** Ends it in order. */
-    public void stop() {
-        process().stop();
-    }
-
-    /** Ends it with SIGKILL. */
-    public void kill() {
-        process().kill();
-    }
-
-    /** Stalls it: connections stay open, nothing answers. */
-    public void pause() {
-        process().pause();
-    }
-
-    /** Resumes it after a pause. */
-    public void resume() {
-        process().resume();
-    }
-
-    /** Stops it and starts it again with the same data. */
-    public void restart() {
-        stop();
-        start();
     }
 
     /** Kills it and deletes its data. The next {@link #start} makes it rejoin, with another id. */
@@ -195,7 +171,7 @@ public final class EtcdMember {
         return known;
     }
 
-    /** The process or container that it runs in. */
+    @Override
     public ServerProcess process() {
         ServerProcess known = process;
         if (known == null) {

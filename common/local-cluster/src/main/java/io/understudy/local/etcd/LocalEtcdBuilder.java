@@ -1,6 +1,7 @@
 package io.understudy.local.etcd;
 
 import io.understudy.local.binary.EtcdBinaries;
+import io.understudy.local.binary.ProgramVersion;
 import io.understudy.local.certificate.ServerTls;
 import io.understudy.local.process.LocalProcesses;
 import io.understudy.local.process.ServerHost;
@@ -181,5 +182,46 @@ public final class LocalEtcdBuilder {
 
     private static @Nullable Integer port(List<Integer> ports, int index) {
         return ports.isEmpty() ? null : ports.get(index);
+    }
+
+    /**
+     * Differences between versions of etcd.
+     *
+     * @param maxLearners learners that a cluster may have at once
+     * @param learnerArguments arguments that raise it to that number
+     */
+    record EtcdLimits(int maxLearners, List<String> learnerArguments) {
+
+        private static final ProgramVersion MAX_LEARNERS_FLAG = new ProgramVersion(3, 6, 0);
+        private static final int RAISED = 8;
+
+        static EtcdLimits of(ProgramVersion version) {
+            return version.isAtLeast(MAX_LEARNERS_FLAG)
+                    ? new EtcdLimits(RAISED, List.of("--max-learners=" + RAISED))
+                    : new EtcdLimits(1, List.of());
+        }
+    }
+
+    /**
+     * Options shared by all members of a cluster.
+     *
+     * @param token initial cluster token; part of the cluster id
+     * @param fsync whether members write through to the disk; without, a crash of the machine loses data, one of the
+     *     process does not
+     * @param strictReconfiguration etcd's own check that a membership change is survivable, which also refuses every change
+     *     in the first five seconds
+     * @param tls for clients and between members; null for plain text
+     * @param extraArguments given to each member
+     */
+    record EtcdOptions(
+            String token,
+            boolean fsync,
+            boolean strictReconfiguration,
+            @Nullable ServerTls tls,
+            List<String> extraArguments) {
+
+        EtcdOptions {
+            extraArguments = List.copyOf(extraArguments);
+        }
     }
 }

@@ -1,5 +1,6 @@
 package io.understudy.local.fault;
 
+import io.understudy.local.fault.ProxyConnection.TokenBucket;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 

@@ -1,7 +1,7 @@
 package io.understudy.local.junit;
 
 import io.understudy.local.container.Containers;
-import io.understudy.local.container.KafkaImage;
+import io.understudy.local.container.Containers.KafkaImage;
 import io.understudy.local.etcd.LocalEtcdBuilder;
 import io.understudy.local.kafka.LocalKafkaBuilder;
 import java.util.Locale;

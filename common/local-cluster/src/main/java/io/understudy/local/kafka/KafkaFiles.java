@@ -12,6 +12,8 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Base64;
 import java.util.Properties;
 import java.util.UUID;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -67,7 +69,7 @@ record KafkaFiles(
                     settings(port, advertisedPort, controllerPort, isController)
                             + (tls == null ? "" : secured(tls))
                             + (users == null ? "" : users.settings()));
-            Files.writeString(folder.resolve(LOGGING), logging());
+            Files.writeString(folder.resolve(LOGGING), logging("kafka.server", "org.apache.kafka.controller"));
         } catch (IOException e) {
             throw new UncheckedIOException("cannot write the Kafka settings to " + folder, e);
         }
@@ -152,16 +154,20 @@ record KafkaFiles(
                 """.formatted(store, files.authority());
     }
 
-    private static String logging() {
+    /** Settings of a program's log, with these loggers at the level info. */
+    static String logging(String... loggers) {
         return """
                 <configuration>
                   <appender name="console" class="ch.qos.logback.core.ConsoleAppender">
                     <encoder><pattern>%d %-5level %logger{30} %msg%n</pattern></encoder>
                   </appender>
                   <root level="warn"><appender-ref ref="console"/></root>
-                  <logger name="kafka.server" level="info"/>
-                  <logger name="org.apache.kafka.controller" level="info"/>
+                  LOGGERS
                 </configuration>
-                """;
+                """.replace(
+                        "LOGGERS",
+                        Stream.of(loggers)
+                                .map("<logger name=\"%s\" level=\"info\"/>"::formatted)
+                                .collect(Collectors.joining()));
     }
 }

@@ -4,6 +4,7 @@ import io.understudy.local.fault.FaultProxy;
 import io.understudy.local.fault.Party;
 import io.understudy.local.process.FreePorts;
 import io.understudy.local.process.LocalServers;
+import io.understudy.local.process.RunningServer;
 import io.understudy.local.process.ServerCommand;
 import io.understudy.local.process.ServerHost;
 import io.understudy.local.process.ServerLog;
@@ -20,7 +21,7 @@ import org.slf4j.LoggerFactory;
  * One real Kafka broker on loopback, its own controller unless it joins another. A restart on the same data directory
  * continues with its data. Safe for use by several threads, one operation at a time.
  */
-public final class LocalKafka implements LocalServers {
+public final class LocalKafka implements RunningServer, LocalServers {
 
     private static final Logger LOG = LoggerFactory.getLogger(LocalKafka.class);
 
@@ -115,32 +116,6 @@ public final class LocalKafka implements LocalServers {
         return new Startup("Kafka broker", log());
     }
 
-    /** Ends it in order. */
-    public void stop() {
-        process().stop();
-    }
-
-    /** Ends it with SIGKILL. */
-    public void kill() {
-        process().kill();
-    }
-
-    /** Stalls it: connections stay open, nothing answers. */
-    public void pause() {
-        process().pause();
-    }
-
-    /** Resumes it after a pause. */
-    public void resume() {
-        process().resume();
-    }
-
-    /** Stops it and starts it again with the same data. */
-    public void restart() {
-        stop();
-        start();
-    }
-
     /** Ends all faults: heals the proxy, resumes a paused broker, starts an ended one. */
     @Override
     public void mend() {
@@ -173,7 +148,7 @@ public final class LocalKafka implements LocalServers {
         return new ServerLog(files.log());
     }
 
-    /** The process or container that it runs in. */
+    @Override
     public synchronized ServerProcess process() {
         ServerProcess known = process;
         if (known == null) {

@@ -54,7 +54,7 @@ public final class LocalMirrorMaker implements AutoCloseable {
         settings = folder.resolve("mirror-maker.properties");
         logging = folder.resolve(KafkaFiles.LOGGING);
         write(settings, settings(source, target, topics));
-        write(logging, logging());
+        write(logging, KafkaFiles.logging("org.apache.kafka.connect.mirror"));
         JarFolder jars = PLACE.find();
         Path printed = folder.resolve("mirror-maker.log");
         startup = new Startup("MirrorMaker", new ServerLog(printed));
@@ -132,17 +132,5 @@ public final class LocalMirrorMaker implements AutoCloseable {
                 plugin.discovery=service_load
                 dr.plugin.discovery=service_load
                 """.formatted(source, target, String.join(",", topics).replace("\\", "\\\\"));
-    }
-
-    private static String logging() {
-        return """
-                <configuration>
-                  <appender name="console" class="ch.qos.logback.core.ConsoleAppender">
-                    <encoder><pattern>%d %-5level %logger{30} %msg%n</pattern></encoder>
-                  </appender>
-                  <root level="warn"><appender-ref ref="console"/></root>
-                  <logger name="org.apache.kafka.connect.mirror" level="info"/>
-                </configuration>
-                """;
     }
 }

@@ -2,6 +2,7 @@ package io.understudy.local.binary;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.understudy.local.binary.DebianPackages.AptSources;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.net.httpserver.HttpServer;
+import io.understudy.local.binary.EtcdBinaries.Search;
+import io.understudy.local.binary.EtcdBinaries.Search.SystemPath;
 import io.understudy.local.process.Command;
 import java.io.IOException;
 import java.net.InetAddress;
