@@ -24,7 +24,7 @@ import io.understudy.gateway.history.Compactions;
 import io.understudy.gateway.history.SourceEntries;
 import io.understudy.gateway.history.SourceHistory;
 import io.understudy.gateway.hub.CommitHistory;
-import io.understudy.gateway.hub.PreviousEntries;
+import io.understudy.gateway.hub.CommitHistory.PreviousEntries;
 import io.understudy.gateway.json.JsonForm;
 import io.understudy.gateway.json.SourceForm;
 import io.understudy.gateway.member.MembersShown;

@@ -15,7 +15,7 @@ import io.understudy.gateway.forward.ForwardMetrics;
 import io.understudy.gateway.forward.Forwarding;
 import io.understudy.gateway.forward.HeldWrites;
 import io.understudy.gateway.hub.CommitHistory;
-import io.understudy.gateway.hub.PreviousEntries;
+import io.understudy.gateway.hub.CommitHistory.PreviousEntries;
 import io.understudy.gateway.json.JsonForm;
 import io.understudy.gateway.member.MembersShown;
 import io.understudy.gateway.metrics.GatewayMetrics;

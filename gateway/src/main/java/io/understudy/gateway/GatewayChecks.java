@@ -1,8 +1,8 @@
 package io.understudy.gateway;
 
 import io.understudy.gateway.read.ReadPath;
-import io.understudy.gateway.replica.Condition;
 import io.understudy.gateway.replica.Replica;
+import io.understudy.gateway.replica.Replica.Condition;
 import io.understudy.gateway.replica.ReplicaWriter;
 import io.understudy.health.HealthCheck;
 import io.understudy.health.HealthChecks;

@@ -12,7 +12,7 @@ import io.understudy.etcd.EtcdSettings;
 import io.understudy.feed.etcd.EtcdFeedOptions;
 import io.understudy.gateway.dashboard.DashboardSettings;
 import io.understudy.gateway.forward.ForwardSettings;
-import io.understudy.gateway.forward.Writes;
+import io.understudy.gateway.forward.ForwardSettings.Writes;
 import io.understudy.gateway.hub.HubSettings;
 import io.understudy.gateway.member.MemberSettings;
 import io.understudy.gateway.permission.PermissionSettings;

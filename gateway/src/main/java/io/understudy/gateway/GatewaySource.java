@@ -5,7 +5,7 @@ import io.understudy.feed.FeedSource;
 import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.forward.Forwarding;
 import io.understudy.gateway.hub.CommitHistory;
-import io.understudy.gateway.hub.PreviousEntries;
+import io.understudy.gateway.hub.CommitHistory.PreviousEntries;
 import io.understudy.gateway.json.JsonForm;
 import io.understudy.gateway.member.MembersShown;
 import io.understudy.gateway.read.ReadPath;

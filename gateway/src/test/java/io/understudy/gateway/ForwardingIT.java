@@ -46,7 +46,7 @@ import io.grpc.netty.NettyChannelBuilder;
 import io.understudy.config.Binder;
 import io.understudy.gateway.forward.Bytes;
 import io.understudy.gateway.forward.ForwardSettings;
-import io.understudy.gateway.forward.Writes;
+import io.understudy.gateway.forward.ForwardSettings.Writes;
 import io.understudy.gateway.read.ReadSettings;
 import io.understudy.local.binary.EtcdBinaries;
 import io.understudy.local.junit.EtcdExtension;

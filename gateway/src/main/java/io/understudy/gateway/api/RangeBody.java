@@ -1,8 +1,10 @@
 package io.understudy.gateway.api;
 
 import io.netty.buffer.ByteBuf;
+import io.understudy.gateway.api.OpResult.RangeResult;
+import io.understudy.gateway.api.ResponseHeaders.HeaderForm;
 import io.understudy.gateway.replica.Entry;
-import io.understudy.gateway.replica.EntryFields;
+import io.understudy.gateway.replica.Entry.EntryFields;
 import java.util.Iterator;
 import org.jspecify.annotations.Nullable;
 

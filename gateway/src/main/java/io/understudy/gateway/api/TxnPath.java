@@ -2,6 +2,8 @@ package io.understudy.gateway.api;
 
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.ResponseHeader;
+import io.understudy.gateway.api.OpResult.RangeResult;
+import io.understudy.gateway.api.OpResult.TxnResult;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;

@@ -8,6 +8,7 @@ import io.understudy.etcd.EtcdError;
 import io.understudy.etcd.EtcdErrors;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
+import io.understudy.gateway.forward.ForwardSettings.Writes;
 import java.util.EnumSet;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;

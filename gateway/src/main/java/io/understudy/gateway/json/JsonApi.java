@@ -15,6 +15,7 @@ import io.understudy.gateway.caller.StreamTaker;
 import io.understudy.gateway.caller.StreamedCall;
 import io.understudy.gateway.caller.StreamedRequests;
 import io.understudy.gateway.json.JsonMethod.Shape;
+import io.understudy.gateway.json.MessageReader.MalformedJson;
 import io.understudy.gateway.read.Answer;
 import io.understudy.gateway.read.Reads;
 import io.understudy.gateway.server.Places;

@@ -7,6 +7,7 @@ import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.StreamedRequests;
+import io.understudy.gateway.json.MessageReader.MalformedJson;
 import io.understudy.gateway.server.BodyReader;
 import io.understudy.gateway.server.WebRequest;
 import java.util.function.Function;

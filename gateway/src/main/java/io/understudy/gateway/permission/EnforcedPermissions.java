@@ -8,6 +8,8 @@ import io.understudy.gateway.api.Permission;
 import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.metrics.GatewayMeter;
+import io.understudy.gateway.permission.Authorizer.PermissionRequest;
+import io.understudy.gateway.permission.Authorizer.Verdict;
 import io.understudy.gateway.permission.Grants.Grant;
 import io.vertx.core.Context;
 import io.vertx.core.Future;

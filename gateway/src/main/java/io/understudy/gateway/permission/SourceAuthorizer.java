@@ -22,6 +22,7 @@ import io.understudy.etcd.Member;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.Permission;
 import io.understudy.gateway.caller.Principal;
+import io.understudy.gateway.permission.Authorizer.Verdict;
 import java.time.Duration;
 import java.util.Iterator;
 import java.util.LinkedHashSet;

@@ -3,6 +3,7 @@ package io.understudy.gateway.permission;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.Permission;
 import io.understudy.gateway.caller.Principal;
+import io.understudy.gateway.permission.Authorizer.Verdict;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;

@@ -1,6 +1,10 @@
 package io.understudy.gateway.replica;
 
 import com.google.protobuf.ByteString;
+import io.understudy.gateway.replica.EntryCursor.DescendingCursor;
+import io.understudy.gateway.replica.Heap.Widths;
+import io.understudy.gateway.replica.Node.Branch;
+import io.understudy.gateway.replica.Node.Leaf;
 import io.understudy.vocabulary.KeyRange;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,6 +2,7 @@ package io.understudy.gateway.replica;
 
 import com.google.protobuf.ByteString;
 import io.understudy.feed.FeedConsumer;
+import io.understudy.gateway.replica.SnapshotMerge.ReplicaDivergedException;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Commit;
@@ -457,5 +458,22 @@ public final class Replica implements FeedConsumer {
         if (!range.contains(key)) {
             throw new ReplicaDivergedException("change outside the replica's range at revision " + at);
         }
+    }
+
+    /** The condition of a replica, with the reason if it has no state. */
+    public sealed interface Condition {
+
+        /** The first snapshot is being loaded; no state. */
+        record Loading() implements Condition {}
+
+        /** There is a state, and it follows the source. */
+        record Ready() implements Condition {}
+
+        /**
+         * The state was dropped and its memory freed. Commits are followed without being applied until a rebuild.
+         *
+         * @param reason for operators
+         */
+        record Dropped(String reason) implements Condition {}
     }
 }

@@ -1,5 +1,6 @@
 package io.understudy.gateway.replica;
 
+import io.understudy.gateway.replica.Replica.Condition;
 import io.understudy.vocabulary.Revision;
 import java.time.Instant;
 

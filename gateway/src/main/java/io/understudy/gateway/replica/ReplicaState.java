@@ -1,6 +1,7 @@
 package io.understudy.gateway.replica;
 
 import com.google.protobuf.ByteString;
+import io.understudy.gateway.replica.EntryCursor.DescendingCursor;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Revision;

@@ -4,6 +4,7 @@ import io.understudy.feed.Feed;
 import io.understudy.feed.FeedEndedException;
 import io.understudy.feed.FeedKind;
 import io.understudy.feed.FeedSource;
+import io.understudy.gateway.replica.SnapshotMerge.ReplicaDivergedException;
 import io.understudy.vocabulary.Position;
 import java.time.Duration;
 import java.util.Queue;

@@ -7,7 +7,7 @@ import io.understudy.gateway.hub.EventBatch;
 import io.understudy.gateway.hub.LoopHub;
 import io.understudy.gateway.hub.WatchEvent;
 import io.understudy.gateway.hub.Watcher;
-import io.understudy.gateway.hub.WatcherListener;
+import io.understudy.gateway.hub.Watcher.WatcherListener;
 import io.understudy.gateway.permission.Rechecks;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;

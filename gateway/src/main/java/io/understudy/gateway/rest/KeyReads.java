@@ -2,7 +2,7 @@ package io.understudy.gateway.rest;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.RangeRequest;
-import io.understudy.gateway.api.RangeResult;
+import io.understudy.gateway.api.OpResult.RangeResult;
 import io.understudy.gateway.caller.Freshness;
 import io.understudy.gateway.caller.Session;
 import io.understudy.gateway.json.JsonBytes;

@@ -2,7 +2,7 @@ package io.understudy.gateway.rest;
 
 import io.netty.buffer.ByteBuf;
 import io.understudy.gateway.api.AnswerBody;
-import io.understudy.gateway.api.RangeResult;
+import io.understudy.gateway.api.OpResult.RangeResult;
 import io.understudy.gateway.json.JsonBytes;
 import io.understudy.gateway.json.JsonForm;
 import io.understudy.gateway.replica.Entry;

@@ -2,6 +2,8 @@ package io.understudy.gateway.server;
 
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.server.LoadMetrics.Refusal;
+import io.understudy.gateway.server.LoopLoad.RateBucket;
+import io.understudy.gateway.server.ServerLimits.LoadLimits;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 

@@ -5,6 +5,7 @@ import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.caller.Freshness;
 import io.understudy.gateway.caller.Principal;
+import io.understudy.gateway.server.Exchange.RequestHead;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;

@@ -4,7 +4,9 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.trace.Carrier;
 import java.util.List;
+import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /** One request and its answer, over HTTP/1.1 or HTTP/2. On the connection's loop. */
@@ -60,4 +62,44 @@ interface Exchange {
 
     /** Aborts the answer, visibly for the client. */
     void abort();
+
+    /** The head of a request, over HTTP/1.1 or HTTP/2. */
+    interface RequestHead extends Carrier {
+
+        /** The method, such as {@code GET}. */
+        CharSequence method();
+
+        /** The path and the query, as sent. */
+        CharSequence target();
+    }
+
+    /** The body that an exchange has yet to write, counted while it waits for the client. On the connection's loop. */
+    final class WaitingBody {
+
+        private final Executor loop;
+        private @Nullable AnswerBody body;
+        private @Nullable Runnable release;
+
+        WaitingBody(Executor loop) {
+            this.loop = loop;
+        }
+
+        /** Counts {@code next} instead of the last one; {@code end} runs on the loop if it is to be ended. */
+        @SuppressWarnings("ReferenceEquality") // It has no other identity.
+        void become(@Nullable AnswerBody next, Runnable end) {
+            if (body != next) {
+                if (release != null) {
+                    release.run();
+                }
+                body = next;
+                release = next == null
+                        ? null
+                        : next.keep(() -> loop.execute(() -> {
+                            if (body == next) {
+                                end.run();
+                            }
+                        }));
+            }
+        }
+    }
 }

@@ -10,6 +10,7 @@ import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.caller.Principal;
+import io.understudy.gateway.server.Deframer.Framed;
 import io.understudy.gateway.trace.CallTrace;
 import java.util.List;
 import java.util.function.Consumer;

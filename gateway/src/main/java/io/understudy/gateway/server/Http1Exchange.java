@@ -6,6 +6,8 @@ import io.netty.handler.codec.http.HttpRequest;
 import io.netty.util.AsciiString;
 import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.server.Exchange.RequestHead;
+import io.understudy.gateway.server.Exchange.WaitingBody;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;

@@ -28,6 +28,7 @@ import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.ReferenceCountUtil;
 import io.understudy.gateway.server.LoadMetrics.Closure;
+import io.understudy.gateway.server.ServerLimits.ConnectionTimeouts;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.List;

@@ -12,6 +12,8 @@ import io.netty.handler.codec.http2.Http2Stream;
 import io.netty.util.AsciiString;
 import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.server.Exchange.RequestHead;
+import io.understudy.gateway.server.Exchange.WaitingBody;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -4,6 +4,8 @@ import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.netty.channel.EventLoop;
+import io.understudy.gateway.server.LoopLoad.RateBucket;
+import io.understudy.gateway.server.ServerLimits.LoadLimits;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.function.ToIntFunction;

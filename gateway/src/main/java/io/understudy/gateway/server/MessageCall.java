@@ -12,6 +12,8 @@ import io.netty.util.concurrent.EventExecutor;
 import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
+import io.understudy.gateway.server.Deframer.Framed;
+import io.understudy.gateway.server.GrpcMethod.CallMethod;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Queue;

@@ -11,6 +11,7 @@ import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.StreamTaker;
 import io.understudy.gateway.caller.StreamedCall;
 import io.understudy.gateway.caller.StreamedRequests;
+import io.understudy.gateway.watch.WatchControl.WatchForwarding;
 import io.understudy.vocabulary.KeyRange;
 import java.util.Iterator;
 import java.util.List;

@@ -15,6 +15,7 @@ import io.understudy.gateway.caller.StreamedCall;
 import io.understudy.gateway.caller.StreamedRequests;
 import io.understudy.gateway.hub.WatchSpec;
 import io.understudy.gateway.permission.Rechecks;
+import io.understudy.gateway.watch.WatchControl.WatchForwarding;
 import io.understudy.vocabulary.KeyRange;
 import io.vertx.core.Future;
 import java.util.ArrayDeque;

@@ -11,6 +11,7 @@ import io.understudy.gateway.hub.HubSettings;
 import io.understudy.gateway.hub.WatchHub;
 import io.understudy.gateway.metrics.GatewayMeter;
 import io.understudy.gateway.permission.Rechecks;
+import io.understudy.gateway.watch.WatchControl.WatchForwarding;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
 import java.time.Duration;

@@ -14,6 +14,8 @@ import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.caller.Freshness;
 import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.caller.Session;
+import io.understudy.gateway.forward.ForwardSettings.Writes;
+import io.understudy.gateway.forward.Forwarding.PromisedAnswer;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;

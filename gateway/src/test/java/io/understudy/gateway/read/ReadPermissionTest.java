@@ -12,7 +12,7 @@ import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.etcd.ReadIndex;
 import io.understudy.gateway.api.ApiException;
-import io.understudy.gateway.api.RangeResult;
+import io.understudy.gateway.api.OpResult.RangeResult;
 import io.understudy.gateway.api.ResponseHeaders;
 import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.caller.Freshness;

@@ -32,6 +32,7 @@ import io.understudy.gateway.replica.CommitLog;
 import io.understudy.gateway.replica.Entry;
 import io.understudy.gateway.replica.KeptVersions;
 import io.understudy.gateway.replica.LoggedCommit;
+import io.understudy.gateway.watch.WatchControl.WatchForwarding;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
