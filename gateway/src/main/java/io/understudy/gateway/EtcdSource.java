@@ -27,7 +27,6 @@ import io.understudy.gateway.hub.CommitHistory;
 import io.understudy.gateway.hub.CommitHistory.PreviousEntries;
 import io.understudy.gateway.json.JsonForm;
 import io.understudy.gateway.json.SourceForm;
-import io.understudy.gateway.member.MembersShown;
 import io.understudy.gateway.metrics.GatewayMetrics;
 import io.understudy.gateway.permission.EnforcedPermissions;
 import io.understudy.gateway.read.ReadPath;
@@ -39,7 +38,6 @@ import io.understudy.health.HealthCheck;
 import io.understudy.tls.TlsFileException;
 import io.understudy.tls.TlsFiles;
 import io.understudy.vocabulary.ClusterId;
-import io.understudy.vocabulary.MemberId;
 import io.understudy.vocabulary.Revision;
 import io.vertx.core.Vertx;
 import java.time.Duration;
@@ -168,16 +166,6 @@ final class EtcdSource implements GatewaySource {
     }
 
     @Override
-    public String kind() {
-        return "etcd";
-    }
-
-    @Override
-    public @Nullable String topic() {
-        return null;
-    }
-
-    @Override
     public ClusterView view() {
         return cluster.view();
     }
@@ -212,11 +200,6 @@ final class EtcdSource implements GatewaySource {
     }
 
     @Override
-    public boolean answersReads() {
-        return true;
-    }
-
-    @Override
     public CommitHistory history() {
         return new SourceHistory(feeds, settings.range());
     }
@@ -243,11 +226,6 @@ final class EtcdSource implements GatewaySource {
         return jsonForm;
     }
 
-    @Override
-    public MembersShown membersShown() {
-        return settings.members().shown();
-    }
-
     /** Whether the replica follows this cluster, and no longer a former primary with other revisions. */
     private boolean isFollowed() {
         ClusterId followed = replica.cluster();
@@ -257,11 +235,6 @@ final class EtcdSource implements GatewaySource {
     @Override
     public @Nullable ClusterId cluster() {
         return cluster.view().clusterId();
-    }
-
-    @Override
-    public @Nullable MemberId leader() {
-        return cluster.view().leaderId();
     }
 
     @Override

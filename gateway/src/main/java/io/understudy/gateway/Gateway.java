@@ -21,6 +21,7 @@ import io.understudy.gateway.forward.ServedCalls;
 import io.understudy.gateway.hub.WatchHub;
 import io.understudy.gateway.json.JsonApi;
 import io.understudy.gateway.member.MemberAnswers;
+import io.understudy.gateway.member.MembersShown;
 import io.understudy.gateway.member.StatusReport;
 import io.understudy.gateway.metrics.GatewayMetrics;
 import io.understudy.gateway.permission.Rechecks;
@@ -31,7 +32,7 @@ import io.understudy.gateway.replica.Replica.Condition;
 import io.understudy.gateway.replica.ReplicaListener;
 import io.understudy.gateway.replica.ReplicaState;
 import io.understudy.gateway.replica.ReplicaWriter;
-import io.understudy.gateway.rest.RestServer;
+import io.understudy.gateway.rest.RestApi;
 import io.understudy.gateway.rest.StreamSource;
 import io.understudy.gateway.server.ApiServer;
 import io.understudy.gateway.server.ConnectionLimit;
@@ -39,6 +40,7 @@ import io.understudy.gateway.server.Loads;
 import io.understudy.gateway.server.RequestListener;
 import io.understudy.gateway.server.WebPages;
 import io.understudy.gateway.server.WebPages.MetricsPage;
+import io.understudy.gateway.trace.CallTrace.CallTracer;
 import io.understudy.gateway.trace.Tracing;
 import io.understudy.gateway.watch.Watches;
 import io.understudy.metrics.ProcessMetrics;
@@ -52,6 +54,7 @@ import io.vertx.core.VertxOptions;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -95,7 +98,8 @@ public final class Gateway implements AutoCloseable {
     private final Watches watches;
     private final ServedCalls calls;
     private final ApiServer server;
-    private final RestServer rest;
+    private final RestApi restApi;
+    private final ApiServer rest;
     private final Tracing tracing;
     private final @Nullable Dashboard dashboard;
     private final AtomicBoolean closing = new AtomicBoolean();
@@ -135,7 +139,8 @@ public final class Gateway implements AutoCloseable {
                 reading.apply(source.reads()),
                 writer::requestProgress,
                 this::isLeaderLost,
-                registry);
+                registry,
+                System::nanoTime);
         this.hub = new WatchHub(
                 settings.watches(),
                 replica.log(),
@@ -173,7 +178,13 @@ public final class Gateway implements AutoCloseable {
                 headers,
                 MemberIds::of);
         this.calls = new ServedCalls(source.forwarding(), reads::holds);
-        ApiMethods methods = new ApiMethods(permissions, reads, watches, calls, members, source.membersShown());
+        ApiMethods methods = new ApiMethods(
+                permissions,
+                reads,
+                watches,
+                calls,
+                members,
+                source.topic() == null ? settings.members().shown() : MembersShown.GATEWAYS);
         Loads loads = new Loads(settings.limits().load(), registry);
         this.tracing = Tracing.of(settings.tracing(), settings.name(), build, registry);
         RequestListener listener =
@@ -213,12 +224,10 @@ public final class Gateway implements AutoCloseable {
                                 this::lagRevisions),
                         registry)
                 : null;
-        this.rest = new RestServer(
-                vertx,
-                settings.rest().listen(),
-                tls,
-                connections,
-                loads,
+        RequestListener restListener = route -> TracedRequests.of(
+                (status, took) -> metrics.answeredRest(route, status, took),
+                RestApi.READS.contains(route) ? tracing.ofRoute(route) : CallTracer.NONE);
+        this.restApi = new RestApi(
                 reads,
                 permissions,
                 request -> methods.call(AUTHENTICATE, anonymous(), request, gone -> {}),
@@ -230,7 +239,18 @@ public final class Gateway implements AutoCloseable {
                         Rechecks.revocations(registry)),
                 report,
                 dashboard,
-                TracedRest.of(metrics::answeredRest, tracing));
+                restListener);
+        this.rest = new ApiServer(
+                vertx,
+                settings.rest().listen(),
+                tls,
+                RestApi.limits(settings.limits()),
+                connections,
+                loads,
+                List.of(),
+                listener,
+                restApi,
+                restApi);
         metrics.observe(new GatewayMetrics.Gauges(
                 () -> checks.ready().problem().isEmpty() ? 1 : 0,
                 () -> ofState(state -> state.revision().value()),
@@ -244,7 +264,7 @@ public final class Gateway implements AutoCloseable {
                 () -> ofState(state -> 1),
                 () -> writer.silence().toMillis() / 1000.0,
                 server::connections,
-                rest::streams));
+                restApi::streams));
     }
 
     /**
@@ -324,6 +344,7 @@ public final class Gateway implements AutoCloseable {
         steps.run("forwarded calls", calls::close);
         // Both at once: neither takes requests while the other waits for its own.
         Future<Void> served = server.shutdown(settings.closeTimeout());
+        restApi.close();
         Future<Void> servedByRest = rest.shutdown(settings.closeTimeout());
         steps.run("server", () -> steps.await(served));
         steps.run("REST", () -> steps.await(servedByRest));

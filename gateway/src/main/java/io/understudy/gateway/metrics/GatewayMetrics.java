@@ -28,7 +28,7 @@ public final class GatewayMetrics {
     private final Counter verified;
     private final ConcurrentMap<RestCall, Timer> restRequests = new ConcurrentHashMap<>();
 
-    private record RestCall(String route, int status) {}
+    private record RestCall(String route, String status) {}
 
     public GatewayMetrics(MeterRegistry registry) {
         this.registry = registry;
@@ -114,14 +114,14 @@ public final class GatewayMetrics {
      * @param route a served route or a fixed word, never a client's text
      * @param status HTTP status
      */
-    public void answeredRest(String route, int status, Duration took) {
+    public void answeredRest(String route, String status, long tookNanos) {
         restRequests
                 .computeIfAbsent(new RestCall(route, status), call -> GatewayMeter.REST_REQUESTS
                         .timer()
                         .serviceLevelObjectives(BUCKETS)
-                        .tags("route", call.route(), "status", Integer.toString(call.status()))
+                        .tags("route", call.route(), "status", call.status())
                         .register(registry))
-                .record(took);
+                .record(tookNanos, TimeUnit.NANOSECONDS);
     }
 
     /** Values read on each scrape. */

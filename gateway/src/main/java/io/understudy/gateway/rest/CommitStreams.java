@@ -1,6 +1,7 @@
 package io.understudy.gateway.rest;
 
 import io.grpc.Status;
+import io.netty.buffer.ByteBuf;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.ScheduledFuture;
 import io.understudy.gateway.api.Permission;
@@ -10,7 +11,6 @@ import io.understudy.gateway.hub.EventBatch;
 import io.understudy.gateway.hub.LoopHub;
 import io.understudy.gateway.permission.Rechecks;
 import io.understudy.vocabulary.KeyRange;
-import io.vertx.core.buffer.Buffer;
 import java.time.Duration;
 import java.util.EnumMap;
 import java.util.HashSet;
@@ -31,7 +31,7 @@ final class CommitStreams {
     private final LoopHub hub;
     private final Set<CommitStream> open = new HashSet<>();
     private final Map<StreamForm, CommitText> texts = new EnumMap<>(StreamForm.class);
-    private final Map<StreamForm, Buffer> shared = new EnumMap<>(StreamForm.class);
+    private final Map<StreamForm, ByteBuf> shared = new EnumMap<>(StreamForm.class);
     private @Nullable EventBatch sharedBatch;
     private @Nullable ScheduledFuture<?> heartbeat;
     private @Nullable ScheduledFuture<?> permissionCheck;
@@ -153,7 +153,7 @@ final class CommitStreams {
 
     /** Encoded once for all clients with the same batch. */
     @SuppressWarnings("ReferenceEquality") // It has no other identity.
-    Buffer textOf(EventBatch batch, StreamForm form) {
+    ByteBuf textOf(EventBatch batch, StreamForm form) {
         if (sharedBatch != batch) {
             shared.clear();
             sharedBatch = batch;
@@ -162,7 +162,7 @@ final class CommitStreams {
                 sharedBatch = null;
             });
         }
-        return shared.computeIfAbsent(form, each -> text(each).commits(batch));
+        return shared.computeIfAbsent(form, each -> text(each).commits(batch)).retainedDuplicate();
     }
 
     void closed(CommitStream stream) {

@@ -1,7 +1,6 @@
 package io.understudy.gateway.rest;
 
 import io.understudy.gateway.caller.Principal;
-import io.understudy.gateway.caller.Session;
 
 /** Identifies the callers of requests. Thread-safe. */
 final class Identification {
@@ -19,9 +18,9 @@ final class Identification {
     }
 
     /** Passes the caller's identity to {@code then}, or rejects the request. Renews an invalid gateway token once. */
-    void then(RestExchange exchange, Session session, Identified then) {
-        String authorization = exchange.request().getHeader("Authorization");
-        Principal otherwise = session.peer();
+    void then(RestExchange exchange, Identified then) {
+        String authorization = exchange.header("authorization");
+        Principal otherwise = exchange.peer();
         String client = exchange.client();
         logins.principal(authorization, otherwise, client)
                 .onSuccess(principal -> {

@@ -2,9 +2,9 @@ package io.understudy.gateway.rest;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.RangeRequest;
+import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.api.OpResult.RangeResult;
 import io.understudy.gateway.caller.Freshness;
-import io.understudy.gateway.caller.Session;
 import io.understudy.gateway.json.JsonBytes;
 import io.understudy.gateway.json.JsonForm;
 import io.understudy.gateway.read.Answer;
@@ -12,7 +12,6 @@ import io.understudy.gateway.read.Reads;
 import io.understudy.gateway.replica.Entry;
 import io.understudy.gateway.rest.Query.Manner;
 import io.understudy.vocabulary.KeyRange;
-import io.vertx.core.buffer.Buffer;
 import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;
@@ -34,16 +33,15 @@ final class KeyReads {
     }
 
     /** Reads a key, or responds with 404. */
-    void one(RestExchange exchange, Session session, ByteString key) throws ProblemDetails {
-        Query query = Query.parse(exchange.request().query(), Query.OF_READS);
+    void one(RestExchange exchange, ByteString key) throws ProblemDetails {
+        Query query = Query.parse(exchange.query(), Query.OF_READS);
         Manner manner = query.manner();
         RangeRequest request = RangeRequest.newBuilder()
                 .setKey(key)
                 .setRevision(query.revision())
                 .setSerializable(manner.serializable())
                 .build();
-        identification.then(exchange, session, principal -> reads.range(
-                        exchange.caller(principal, session, manner.freshness()), request)
+        identification.then(exchange, principal -> reads.range(exchange.caller(principal, manner.freshness()), request)
                 .onSuccess(answer -> found(exchange, key, answer))
                 .onFailure(exchange::fail));
     }
@@ -62,13 +60,13 @@ final class KeyReads {
         } else {
             JsonBytes out = new JsonBytes(JsonForm.GRPC_GATEWAY_2);
             KeyJson.write(out, entry);
-            exchange.answer(Buffer.buffer(out.toByteArray()));
+            exchange.answer(AnswerBody.of(out.toByteArray()));
         }
     }
 
     /** Reads a page. */
-    void list(RestExchange exchange, Session session) throws ProblemDetails {
-        Query query = Query.parse(exchange.request().query(), LIST_PARAMETERS);
+    void list(RestExchange exchange) throws ProblemDetails {
+        Query query = Query.parse(exchange.query(), LIST_PARAMETERS);
         long limit = query.number("limit", STANDARD_PAGE, 1, LARGEST_PAGE);
         Optional<Cursor> cursor = query.has("cursor")
                 ? Optional.of(Cursor.decode(query.bytes("cursor").toStringUtf8()))
@@ -97,8 +95,7 @@ final class KeyReads {
                 .setSerializable(manner.serializable())
                 .build();
         Freshness freshness = manner.freshness();
-        identification.then(exchange, session, principal -> reads.range(
-                        exchange.caller(principal, session, freshness), request)
+        identification.then(exchange, principal -> reads.range(exchange.caller(principal, freshness), request)
                 .onSuccess(answer -> {
                     exchange.setHeaders(answer);
                     long pinned = revision > 0 ? revision : answer.revision();

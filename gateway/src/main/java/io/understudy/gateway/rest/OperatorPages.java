@@ -1,9 +1,9 @@
 package io.understudy.gateway.rest;
 
 import io.grpc.Status;
+import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.api.Permission;
 import io.understudy.gateway.caller.ReadPermissions;
-import io.understudy.gateway.caller.Session;
 import io.understudy.gateway.dashboard.Dashboard;
 import io.understudy.gateway.member.StatusReport;
 import io.vertx.core.json.JsonObject;
@@ -40,8 +40,8 @@ final class OperatorPages {
     }
 
     /** Readiness for all clients; replica contents for those that etcd permits its status. */
-    void status(RestExchange exchange, Session session) throws ProblemDetails {
-        Query unused = Query.parse(exchange.request().query(), Set.of());
+    void status(RestExchange exchange) throws ProblemDetails {
+        Query unused = Query.parse(exchange.query(), Set.of());
         Optional<String> problem = report.ready().problem();
         JsonObject status = new JsonObject()
                 .put("name", report.name())
@@ -50,12 +50,13 @@ final class OperatorPages {
                 .put("source", report.source())
                 .put("ready", problem.isEmpty());
         problem.ifPresent(why -> status.put("problem", why));
-        identification.then(exchange, session, principal -> permissions
+        identification.then(exchange, principal -> permissions
                 .check(principal, Permission.Standing.ROOT)
-                .onSuccess(permitted -> exchange.answer(withHeld(status).toBuffer()))
+                .onSuccess(permitted ->
+                        exchange.answer(AnswerBody.of(withHeld(status).encode())))
                 .onFailure(refused -> {
                     if (!exchange.retries(refused)) {
-                        exchange.answer(status.toBuffer());
+                        exchange.answer(AnswerBody.of(status.encode()));
                     }
                 }));
     }
@@ -75,10 +76,10 @@ final class OperatorPages {
     }
 
     /** The overview of contents and neighbours, for clients that etcd permits its status. */
-    void overview(RestExchange exchange, Session session) throws ProblemDetails {
-        Query unused = Query.parse(exchange.request().query(), Set.of());
+    void overview(RestExchange exchange) throws ProblemDetails {
+        Query unused = Query.parse(exchange.query(), Set.of());
         Dashboard shown = shown();
-        identification.then(exchange, session, principal -> permissions
+        identification.then(exchange, principal -> permissions
                 .check(principal, Permission.Standing.ROOT)
                 .onSuccess(permitted -> {
                     Dashboard.Moment latest = shown.latest();
@@ -86,21 +87,21 @@ final class OperatorPages {
                         exchange.refuse(new ProblemDetails(
                                 503, Status.Code.UNAVAILABLE, "understudy: dashboard has no data yet"));
                     } else {
-                        exchange.answer(latest.overview());
+                        exchange.answer(AnswerBody.of(latest.overview().getBytes()));
                     }
                 })
                 .onFailure(exchange::fail));
     }
 
     /** The overview as a stream. */
-    void overviews(RestExchange exchange, Session session, @Nullable OverviewStreams streams) throws ProblemDetails {
-        Query unused = Query.parse(exchange.request().query(), Set.of());
+    void overviews(RestExchange exchange, @Nullable OverviewStreams streams) throws ProblemDetails {
+        Query unused = Query.parse(exchange.query(), Set.of());
         if (streams == null) {
             throw noDashboard();
         }
-        String last = exchange.request().getHeader(LAST_EVENT_ID);
+        String last = exchange.header("last-event-id");
         long after = last == null ? 0 : Query.number(LAST_EVENT_ID, last, 0, Long.MAX_VALUE);
-        identification.then(exchange, session, principal -> permissions
+        identification.then(exchange, principal -> permissions
                 .check(principal, Permission.Standing.ROOT)
                 .onSuccess(permitted -> streams.open(exchange, principal, after))
                 .onFailure(exchange::fail));

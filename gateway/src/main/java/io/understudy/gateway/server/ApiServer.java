@@ -59,6 +59,7 @@ public final class ApiServer {
 
     private final Vertx vertx;
     private final HostPort listen;
+    private final int freePort;
     private final @Nullable TlsServer tls;
     private final ServerLimits limits;
     private final ConnectionLimit connectionLimit;
@@ -84,6 +85,7 @@ public final class ApiServer {
             WebHandler pages) {
         this.vertx = vertx;
         this.listen = listen;
+        this.freePort = methods.isEmpty() ? -2 : -1;
         this.tls = tls;
         this.limits = limits;
         this.connectionLimit = connectionLimit;
@@ -118,8 +120,8 @@ public final class ApiServer {
     private final class Loop extends VerticleBase {
         @Override
         public Future<?> start() {
-            // A negative port is a free one that all instances share.
-            int port = listen.port() == 0 ? -1 : listen.port();
+            // All instances of a server share the free port of a negative number.
+            int port = listen.port() == 0 ? freePort : listen.port();
             return vertx.createNetServer(limits.net())
                     .connectHandler(socket -> connect((ContextInternal) context, socket))
                     .listen(port, listen.host())

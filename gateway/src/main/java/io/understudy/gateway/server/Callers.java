@@ -6,8 +6,10 @@ import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.caller.Freshness;
 import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.server.Exchange.RequestHead;
+import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,9 +26,8 @@ final class Callers {
     private static final AsciiString WEB_TOKEN = AsciiString.cached("grpc-metadata-token");
 
     private static final AsciiString AUTHORIZATION = AsciiString.cached("authorization");
-    private static final AsciiString MAX_STALENESS = AsciiString.cached(Freshness.MAX_STALENESS_KEY);
-    private static final AsciiString MIN_REVISION = AsciiString.cached(Freshness.MIN_REVISION_KEY);
-    private static final AsciiString REQUIRES_LEADER = AsciiString.cached(Freshness.REQUIRES_LEADER_KEY);
+    private static final List<AsciiString> FRESHNESS = freshnessFields("");
+    private static final List<AsciiString> WEB_FRESHNESS = freshnessFields("grpc-metadata-");
 
     private Callers() {}
 
@@ -43,7 +44,12 @@ final class Callers {
             Consumer<Runnable> whenOver)
             throws ApiException {
         return new Caller(
-                principal(head, connection), connection.session(), freshness(head), deadlineNanos, gone, whenOver);
+                principal(head, connection),
+                connection.session(),
+                freshness(head, FRESHNESS),
+                deadlineNanos,
+                gone,
+                whenOver);
     }
 
     /** Returns the caller of a plain HTTP request, by its headers. */
@@ -63,9 +69,24 @@ final class Callers {
         return token == null ? head.header(AUTHORIZATION) : token;
     }
 
-    private static Freshness freshness(RequestHead head) throws ApiException {
+    /**
+     * Returns the required freshness of a plain HTTP request.
+     *
+     * @throws ApiException if it is invalid
+     */
+    static Freshness webFreshness(RequestHead head) throws ApiException {
+        return freshness(head, WEB_FRESHNESS);
+    }
+
+    private static List<AsciiString> freshnessFields(String prefix) {
+        return Stream.of(Freshness.MAX_STALENESS_KEY, Freshness.MIN_REVISION_KEY, Freshness.REQUIRES_LEADER_KEY)
+                .map(key -> AsciiString.cached(prefix + key))
+                .toList();
+    }
+
+    private static Freshness freshness(RequestHead head, List<AsciiString> fields) throws ApiException {
         return Freshness.ofMetadata(
-                text(head.header(MAX_STALENESS)), text(head.header(MIN_REVISION)), text(head.header(REQUIRES_LEADER)));
+                text(head.header(fields.get(0))), text(head.header(fields.get(1))), text(head.header(fields.get(2))));
     }
 
     private static @Nullable String text(@Nullable CharSequence value) {

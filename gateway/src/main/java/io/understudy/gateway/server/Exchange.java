@@ -2,9 +2,10 @@ package io.understudy.gateway.server;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.util.AsciiString;
 import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.api.ApiException;
-import io.understudy.gateway.trace.Carrier;
+import io.understudy.gateway.trace.CallTrace.Carrier;
 import java.util.List;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
@@ -71,6 +72,9 @@ interface Exchange {
 
         /** The path and the query, as sent. */
         CharSequence target();
+
+        /** Returns all values of a field; {@code name} is in lower case. */
+        List<String> headers(AsciiString name);
     }
 
     /** The body that an exchange has yet to write, counted while it waits for the client. On the connection's loop. */

@@ -98,6 +98,11 @@ final class Http1Exchange implements Exchange, RequestHead {
     }
 
     @Override
+    public List<String> headers(AsciiString name) {
+        return request.headers().getAll(name);
+    }
+
+    @Override
     public ByteBufAllocator allocator() {
         return handler.allocator();
     }

@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelFuture;
 import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.EmptyHttp2Headers;
 import io.netty.handler.codec.http2.Http2Error;
@@ -173,6 +174,11 @@ final class Http2Exchange implements Exchange, RequestHead {
     }
 
     @Override
+    public List<String> headers(AsciiString name) {
+        return request.getAll(name).stream().map(CharSequence::toString).toList();
+    }
+
+    @Override
     public ByteBufAllocator allocator() {
         return handler.allocator();
     }
@@ -321,7 +327,7 @@ final class Http2Exchange implements Exchange, RequestHead {
         for (Field field : fields) {
             head.add(field.name(), field.value());
         }
-        if (length >= 0) {
+        if (length >= 0 && status != HttpResponseStatus.NOT_MODIFIED.code()) {
             head.set("content-length", Long.toString(length));
         }
         // The answer to HEAD has no body.

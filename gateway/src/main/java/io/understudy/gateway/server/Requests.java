@@ -96,17 +96,21 @@ final class Requests {
 
     /** Begins a request other than gRPC. */
     RequestReader web(Exchange exchange) {
-        String path = HttpHeadRules.path(exchange.request().target());
+        String path = HttpHeadRules.path(exchange.request().target(), calls.rawPaths());
         if (exchange.connection().isSpare() && calls.serve(path)) {
             exchange.abort();
             return new Refused();
         }
-        if (HttpMethod.OPTIONS.asciiName().contentEquals(exchange.request().method())) {
-            // For any path, as in etcd's access controller.
-            return new WebRequest(
-                    exchange, path, request -> request.answer(200, "text/plain; charset=utf-8", ""), maxBytes);
-        }
-        return new WebRequest(exchange, path, calls.serve(path) ? calls : pages, maxBytes);
+        // A preflight is answered for any path, as in etcd's access controller.
+        boolean called = calls.serve(path)
+                && !HttpMethod.OPTIONS
+                        .asciiName()
+                        .contentEquals(exchange.request().method());
+        return new WebRequest(exchange, path, called ? calls : pages, maxBytes);
+    }
+
+    boolean rawPaths() {
+        return calls.rawPaths();
     }
 
     private RequestReader grpc(Http2Exchange exchange, CharSequence type) {

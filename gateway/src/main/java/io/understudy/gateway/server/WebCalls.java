@@ -8,6 +8,11 @@ public interface WebCalls extends WebHandler {
     /** Whether this serves requests to the path. Thread-safe. */
     boolean serve(String path);
 
+    /** Whether it decodes paths itself, and reports broken escapes. */
+    default boolean rawPaths() {
+        return false;
+    }
+
     /** Whether the answer is a stream of messages. */
     boolean lasts(WebRequest request);
 

@@ -1,5 +1,7 @@
 package io.understudy.gateway.server;
 
+import java.util.List;
+
 /** Answers requests of plain HTTP. */
 @FunctionalInterface
 public interface WebHandler {
@@ -9,4 +11,9 @@ public interface WebHandler {
      * is answered with status 500.
      */
     void handle(WebRequest request);
+
+    /** Fields of every answer. By default, pages of any origin may call, as in etcd ({@code embed/serve.go}). */
+    default List<Field> fields() {
+        return WebRequest.CORS;
+    }
 }

@@ -94,7 +94,8 @@ final class LongReadsTest {
                 new ReadSource.Cluster(nowhere, deadline -> new CompletableFuture<>()),
                 () -> {},
                 () -> false,
-                registry);
+                registry,
+                System::nanoTime);
         created[0] = reads;
         replica.snapshotStarted(CLUSTER, new Revision(10));
         replica.snapshotPage(KeyRange.all(), ENTRIES);

@@ -103,7 +103,8 @@ final class MovedReadsIT {
                 source,
                 () -> {},
                 () -> false,
-                new SimpleMeterRegistry());
+                new SimpleMeterRegistry(),
+                System::nanoTime);
         TxnRequest request = TxnRequest.newBuilder()
                 .addCompare(Compare.newBuilder()
                         .setKey(KEY)

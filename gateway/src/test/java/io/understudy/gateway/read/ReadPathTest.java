@@ -114,7 +114,8 @@ final class ReadPathTest {
                 }),
                 progressRequests::incrementAndGet,
                 () -> false,
-                new SimpleMeterRegistry());
+                new SimpleMeterRegistry(),
+                System::nanoTime);
         created[0] = reads;
         replica.snapshotStarted(CLUSTER, new Revision(10));
         replica.snapshotPage(range, List.of(new KeyValue(KEY, KEY, new Revision(10), new Revision(10), 1, 0)));

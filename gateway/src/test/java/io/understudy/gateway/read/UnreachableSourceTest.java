@@ -104,7 +104,8 @@ final class UnreachableSourceTest {
                 new ReadSource.Heartbeats(SKEW, InstantSource.system()),
                 () -> {},
                 () -> false,
-                new SimpleMeterRegistry());
+                new SimpleMeterRegistry(),
+                System::nanoTime);
         created[0] = reads;
     }
 

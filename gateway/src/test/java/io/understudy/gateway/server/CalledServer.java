@@ -173,7 +173,7 @@ final class CalledServer {
                 method -> (code, nanos) -> ended.add(code),
                 new BrokenBodies(),
                 request -> {
-                    principals.add(request.principal());
+                    principals.add(principal(request));
                     countInTurn(request.loop());
                     if (request.path().equals("/broken")) {
                         request.loop().execute(() -> request.answer(200, "text/plain", List.of(), new Broken()));
@@ -186,6 +186,14 @@ final class CalledServer {
                 .usePlaintext()
                 .maxInboundMessageSize(Integer.MAX_VALUE)
                 .build();
+    }
+
+    private static Principal principal(WebRequest request) {
+        try {
+            return request.caller(() -> false).principal();
+        } catch (ApiException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     private void countInTurn(Executor loop) {
