@@ -3,7 +3,7 @@ package io.understudy.cli;
 import io.understudy.cluster.machine.DataDirectory;
 import io.understudy.cluster.machine.DataOwner;
 import io.understudy.cluster.machine.MachineSettings;
-import io.understudy.cluster.machine.ProcessKind;
+import io.understudy.cluster.machine.MachineSettings.ProcessKind;
 import io.understudy.cluster.machine.RemovedFlags;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberAnswer;

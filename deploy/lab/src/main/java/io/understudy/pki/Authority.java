@@ -166,4 +166,23 @@ public final class Authority {
             throw new GeneralSecurityException(e);
         }
     }
+
+    /** A certificate and its private key. */
+    public record Issued(X509Certificate certificate, PrivateKey key) {
+
+        /** The subject of the certificate, by RFC 2253; may be empty. */
+        public String subject() {
+            return certificate.getSubjectX500Principal().getName();
+        }
+
+        public Instant expires() {
+            return certificate.getNotAfter().toInstant();
+        }
+
+        /** Never the key. */
+        @Override
+        public String toString() {
+            return "'" + subject() + "', serial " + certificate.getSerialNumber();
+        }
+    }
 }

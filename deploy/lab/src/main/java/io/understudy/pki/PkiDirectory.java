@@ -1,5 +1,6 @@
 package io.understudy.pki;
 
+import io.understudy.pki.Authority.Issued;
 import io.understudy.tls.Pem;
 import java.io.IOException;
 import java.io.UncheckedIOException;

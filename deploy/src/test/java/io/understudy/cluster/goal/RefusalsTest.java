@@ -2,10 +2,15 @@ package io.understudy.cluster.goal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.understudy.cluster.goal.MemberGoals.AddMember;
+import io.understudy.cluster.goal.MemberGoals.ChangePeerUrls;
+import io.understudy.cluster.goal.MemberGoals.DemoteMember;
+import io.understudy.cluster.goal.MemberGoals.RemoveMember;
+import io.understudy.cluster.goal.MemberGoals.ReplaceMember;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.membership.Hashes;
 import io.understudy.cluster.observe.ClusterFacts;
-import io.understudy.cluster.observe.Divergence;
+import io.understudy.cluster.observe.ClusterFacts.Divergence;
 import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.plan.Goal;

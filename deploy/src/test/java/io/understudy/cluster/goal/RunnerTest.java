@@ -3,6 +3,8 @@ package io.understudy.cluster.goal;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.understudy.cluster.goal.MemberGoals.AddMember;
+import io.understudy.cluster.goal.MemberGoals.ReplaceMember;
 import io.understudy.cluster.machine.DataOwner;
 import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.machine.Machines;

@@ -2,6 +2,7 @@ package io.understudy.cluster.goal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.understudy.cluster.goal.MemberGoals.CancelDowngrade;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;

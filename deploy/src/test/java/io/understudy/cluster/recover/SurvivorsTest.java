@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.UnknownFieldSet;
 import io.understudy.cluster.machine.MachineSettings;
+import io.understudy.cluster.machine.MachineSettings.ProcessKind;
 import io.understudy.cluster.machine.MemberSpec;
-import io.understudy.cluster.machine.ProcessKind;
+import io.understudy.cluster.recover.LogEntry.Fields;
+import io.understudy.cluster.recover.LogEntry.LogPosition;
 import io.understudy.etcd.Role;
 import java.net.URI;
 import java.nio.file.Path;

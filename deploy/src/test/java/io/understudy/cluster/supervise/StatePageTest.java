@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.understudy.cluster.shape.Limits;
 import io.understudy.cluster.shape.Shape;
+import io.understudy.cluster.supervise.StateServer.StatePage;
 import io.understudy.vocabulary.ElectionState;
 import java.time.Duration;
 import java.time.Instant;

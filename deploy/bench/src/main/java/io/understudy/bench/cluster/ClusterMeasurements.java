@@ -3,7 +3,7 @@ package io.understudy.bench.cluster;
 import io.understudy.bench.BenchException;
 import io.understudy.bench.Figure;
 import io.understudy.bench.Latencies;
-import io.understudy.cluster.goal.AddMember;
+import io.understudy.cluster.goal.MemberGoals.AddMember;
 import io.understudy.cluster.goal.Scale;
 import io.understudy.cluster.supervise.SupervisorProcess;
 import io.understudy.local.binary.EtcdBinaries;

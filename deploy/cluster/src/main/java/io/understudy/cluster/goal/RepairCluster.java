@@ -2,6 +2,8 @@ package io.understudy.cluster.goal;
 
 import static java.util.stream.Collectors.joining;
 
+import io.understudy.cluster.goal.MemberGoals.Leadership;
+import io.understudy.cluster.goal.MemberGoals.RemoveMember;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.membership.Hashes;
 import io.understudy.cluster.observe.ClusterFacts;

@@ -2,6 +2,7 @@ package io.understudy.cluster.goal;
 
 import static java.util.stream.Collectors.joining;
 
+import io.understudy.cluster.goal.MemberGoals.Leadership;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberFacts;

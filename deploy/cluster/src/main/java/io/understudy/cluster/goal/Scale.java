@@ -1,5 +1,8 @@
 package io.understudy.cluster.goal;
 
+import io.understudy.cluster.goal.MemberGoals.AddMember;
+import io.understudy.cluster.goal.MemberGoals.Leadership;
+import io.understudy.cluster.goal.MemberGoals.RemoveMember;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberFacts;

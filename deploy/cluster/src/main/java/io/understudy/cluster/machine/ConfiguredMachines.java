@@ -1,19 +1,18 @@
 package io.understudy.cluster.machine;
 
-import io.understudy.etcd.EtcdVersion;
+import io.understudy.cluster.machine.MachineSettings.ProcessKind;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
-import java.util.function.UnaryOperator;
 
 /** The configured machines of members; those without one are left to their operator. */
-public final class ConfiguredMachines implements Machines {
+public final class ConfiguredMachines extends DelegatingMachines {
 
     private final List<MachineSettings> machines;
     private final Map<ProcessKind, Machines> byKind = new EnumMap<>(ProcessKind.class);
@@ -49,94 +48,14 @@ public final class ConfiguredMachines implements Machines {
     }
 
     @Override
-    public void found(MemberSpec member, String initialCluster, String token) {
-        of(member).found(member, initialCluster, token);
-    }
-
-    @Override
-    public void join(MemberSpec member, String initialCluster) {
-        of(member).join(member, initialCluster);
-    }
-
-    @Override
-    public void resumeJoining(MemberSpec member) {
-        of(member).resumeJoining(member);
-    }
-
-    @Override
-    public void letGo(MemberSpec member) {
-        of(member).letGo(member);
-    }
-
-    @Override
-    public OptionalLong received(MemberSpec member) {
-        return of(member).received(member);
-    }
-
-    @Override
-    public void start(MemberSpec member) {
-        of(member).start(member);
-    }
-
-    @Override
-    public void start(MemberSpec member, UnaryOperator<MachineSettings> settings) {
-        of(member).start(member, settings);
-    }
-
-    @Override
-    public Optional<String> programFailure(MemberSpec member, UnaryOperator<MachineSettings> settings) {
-        return of(member).programFailure(member, settings);
-    }
-
-    @Override
-    public EtcdVersion programVersion(MemberSpec member) {
-        return of(member).programVersion(member);
-    }
-
-    @Override
-    public Optional<String> maxLearners(MemberSpec member) {
-        return of(member).maxLearners(member);
-    }
-
-    @Override
-    public void stop(MemberSpec member) {
-        of(member).stop(member);
-    }
-
-    @Override
-    public void retire(MemberSpec member) {
-        of(member).retire(member);
-    }
-
-    @Override
-    public void copyData(MemberSpec member) {
-        of(member).copyData(member);
-    }
-
-    @Override
-    public Optional<Boolean> isRunning(MemberSpec member) {
-        return of(member).isRunning(member);
-    }
-
-    @Override
-    public OptionalLong freeBytes(MemberSpec member) {
-        return of(member).freeBytes(member);
-    }
-
-    @Override
-    public boolean isInUse(MemberSpec member) {
-        return of(member).isInUse(member);
-    }
-
-    @Override
-    public Optional<DataOwner> owner(MemberSpec member) {
-        return of(member).owner(member);
+    <T> T pass(MemberSpec member, String name, boolean isOrder, Function<Machines, T> request) {
+        return request.apply(of(member));
     }
 
     @Override
     public Optional<String> moveFailure(MemberSpec from, MemberSpec to) {
         return of(from) == of(to)
-                ? of(from).moveFailure(from, to)
+                ? super.moveFailure(from, to)
                 : Optional.of("members " + from.name() + " and " + to.name()
                         + " have different process settings (machines.*.process)");
     }
@@ -146,12 +65,7 @@ public final class ConfiguredMachines implements Machines {
         if (of(from) != of(to)) {
             throw new UnsupportedOperationException(moveFailure(from, to).orElseThrow());
         }
-        of(from).moveData(from, to);
-    }
-
-    @Override
-    public List<String> endOfLog(MemberSpec member) {
-        return of(member).endOfLog(member);
+        super.moveData(from, to);
     }
 
     private Machines of(MemberSpec member) {

@@ -1,5 +1,6 @@
 package io.understudy.cluster.machine;
 
+import io.understudy.cluster.machine.MachineSettings.ProcessKind;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;

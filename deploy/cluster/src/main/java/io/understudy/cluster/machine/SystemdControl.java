@@ -1,5 +1,6 @@
 package io.understudy.cluster.machine;
 
+import io.understudy.cluster.machine.OwnMachines.ProcessControl;
 import io.understudy.local.process.Command;
 import io.understudy.local.process.CommandFailedException;
 import java.io.IOException;

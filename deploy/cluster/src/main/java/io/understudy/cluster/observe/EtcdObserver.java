@@ -3,6 +3,8 @@ package io.understudy.cluster.observe;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.understudy.cluster.metrics.ClusterMeter;
+import io.understudy.cluster.observe.ClusterFactsBuilder.Found;
+import io.understudy.cluster.observe.ClusterObserver.UnobservableException;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdConnections;
 import io.understudy.etcd.EtcdSettings;

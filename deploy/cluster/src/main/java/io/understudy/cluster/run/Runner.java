@@ -1,17 +1,18 @@
 package io.understudy.cluster.run;
 
 import io.understudy.cluster.machine.MemberSpec;
-import io.understudy.cluster.membership.OutcomeUnknownException;
-import io.understudy.cluster.membership.RefusedException;
+import io.understudy.cluster.membership.Membership.OutcomeUnknownException;
+import io.understudy.cluster.membership.Membership.RefusedException;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.ClusterObserver;
+import io.understudy.cluster.observe.ClusterObserver.UnobservableException;
 import io.understudy.cluster.observe.MemberFacts;
-import io.understudy.cluster.observe.UnobservableException;
 import io.understudy.cluster.plan.Goal;
 import io.understudy.cluster.plan.Plan;
 import io.understudy.cluster.plan.Plan.Planned;
 import io.understudy.cluster.plan.Refusal;
 import io.understudy.cluster.plan.Step;
+import io.understudy.cluster.run.StepWatch.StepFailedException;
 import io.understudy.vocabulary.MemberId;
 import java.time.Duration;
 import java.util.HashSet;

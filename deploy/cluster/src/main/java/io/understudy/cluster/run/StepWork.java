@@ -3,13 +3,13 @@ package io.understudy.cluster.run;
 import static java.util.stream.Collectors.joining;
 
 import io.understudy.cluster.machine.DataOwner;
-import io.understudy.cluster.machine.MachineBusyException;
 import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.machine.Machines;
+import io.understudy.cluster.machine.Machines.MachineBusyException;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.membership.Membership;
-import io.understudy.cluster.membership.OutcomeUnknownException;
-import io.understudy.cluster.membership.RefusedException;
+import io.understudy.cluster.membership.Membership.OutcomeUnknownException;
+import io.understudy.cluster.membership.Membership.RefusedException;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.plan.Refusal;

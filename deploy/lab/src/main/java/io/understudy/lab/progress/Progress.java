@@ -1,5 +1,7 @@
 package io.understudy.lab.progress;
 
+import io.understudy.lab.progress.Display.LineDisplay;
+import io.understudy.lab.progress.Display.TerminalDisplay;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -8,6 +10,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
@@ -126,5 +129,30 @@ public final class Progress implements AutoCloseable {
     private static int columns(Map<String, String> environment) {
         String columns = environment.getOrDefault("COLUMNS", "");
         return columns.matches("[1-9][0-9]{1,3}") ? Integer.parseInt(columns) : STANDARD_COLUMNS;
+    }
+
+    /** The phase of a part. */
+    public enum Phase {
+        WAITING,
+        STARTING,
+        READY;
+
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    /**
+     * The state of a part at one moment.
+     *
+     * @param detail what it is doing or waiting for, may be empty
+     * @param took since it began to start; zero while it waits
+     */
+    public record PartState(String part, Phase phase, String detail, Duration took) {
+
+        String seconds() {
+            return String.format("%d.%d s", took.toSeconds(), took.toMillisPart() / 100);
+        }
     }
 }

@@ -204,4 +204,37 @@ public record History(
     private static String placeOf(MemberFacts member, List<Place> places) {
         return Place.of(member, places).map(Place::name).orElse(member.name());
     }
+
+    /**
+     * A member in one observation.
+     *
+     * @param at start of the observation, by a clock that is never set
+     */
+    record Sighting(ClusterFacts facts, MemberFacts member, Instant at) {
+
+        boolean isReady(Limits limits) {
+            return member.isHealthy()
+                    && facts.lag(member).filter(lag -> lag <= limits.maxLag()).isPresent();
+        }
+    }
+
+    /**
+     * A machine on which members died, or never started.
+     *
+     * @param times in a row
+     * @param last when the last one did
+     */
+    record Setback(int times, Instant last) {
+
+        private static final int MOST_DOUBLINGS = 6;
+
+        Setback again(Instant at) {
+            return new Setback(times + 1, at);
+        }
+
+        /** Returns when the machine may be used again. */
+        Instant until(Limits limits) {
+            return last.plus(limits.holdOff().multipliedBy(1L << Math.min(times - 1, MOST_DOUBLINGS)));
+        }
+    }
 }

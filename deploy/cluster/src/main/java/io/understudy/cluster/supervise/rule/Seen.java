@@ -1,6 +1,7 @@
 package io.understudy.cluster.supervise.rule;
 
 import io.understudy.cluster.shape.Limits;
+import io.understudy.cluster.supervise.rule.History.Sighting;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

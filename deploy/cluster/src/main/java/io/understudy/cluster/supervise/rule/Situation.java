@@ -7,6 +7,7 @@ import io.understudy.cluster.plan.Step;
 import io.understudy.cluster.quorum.Quorum;
 import io.understudy.cluster.shape.Limits;
 import io.understudy.cluster.shape.Shape;
+import io.understudy.cluster.supervise.rule.History.Setback;
 import io.understudy.etcd.EtcdVersion;
 import io.understudy.vocabulary.MemberId;
 import java.time.Duration;
