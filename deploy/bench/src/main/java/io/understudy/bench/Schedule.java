@@ -60,7 +60,7 @@ public record Schedule(
     }
 
     /** @throws IllegalArgumentException the condition does not hold */
-    static void require(boolean condition, String message) {
+    public static void require(boolean condition, String message) {
         if (!condition) {
             throw new IllegalArgumentException(message);
         }

@@ -1,7 +1,7 @@
 package io.understudy.cli;
 
 import io.understudy.cluster.plan.Plan.Planned;
-import io.understudy.cluster.plan.Refusal;
+import io.understudy.cluster.plan.Plan.Refusal;
 import io.understudy.cluster.quorum.Quorum;
 import io.understudy.cluster.run.Outcome;
 import io.understudy.cluster.run.RunListener;

@@ -14,7 +14,7 @@ import io.understudy.cluster.observe.EtcdObserver;
 import io.understudy.cluster.observe.PatientObserver;
 import io.understudy.cluster.recover.Survey;
 import io.understudy.cluster.settings.ClusterSettings;
-import io.understudy.cluster.shape.SupervisorSettings;
+import io.understudy.cluster.shape.Shape.SupervisorSettings;
 import io.understudy.cluster.snapshot.SnapshotTaker;
 import io.understudy.cluster.snapshot.SnapshotTool;
 import io.understudy.cluster.status.ClusterStatus;

@@ -8,7 +8,7 @@ import io.understudy.cluster.machine.RemovedFlags;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
-import io.understudy.cluster.plan.Refusal;
+import io.understudy.cluster.plan.Plan.Refusal;
 import io.understudy.etcd.EtcdVersion;
 import io.understudy.local.binary.EtcdBinaries;
 import io.understudy.local.process.Command;

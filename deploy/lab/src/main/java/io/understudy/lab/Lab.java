@@ -9,7 +9,7 @@ import io.understudy.lab.part.Part.Child;
 import io.understudy.lab.plan.StartPlan;
 import io.understudy.lab.ports.LabPort;
 import io.understudy.lab.ports.LabPorts;
-import io.understudy.lab.ports.PortCheck;
+import io.understudy.lab.ports.LabPorts.PortCheck;
 import io.understudy.lab.ports.PortHolders;
 import io.understudy.lab.progress.Progress;
 import java.nio.file.Files;
@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -307,6 +308,30 @@ public final class Lab implements AutoCloseable {
             Thread thread = new Thread(task, "lab-stop");
             thread.setDaemon(true);
             thread.start();
+        }
+    }
+
+    /**
+     * Settings of a lab.
+     *
+     * @param fresh whether to delete the data of an earlier lab
+     * @param kafka whether Kafka, the mirror to it and its readers are part of the lab
+     * @param tls whether all parts use TLS with client certificates
+     * @param auth whether authentication is enabled in the core and the DR cluster
+     * @param exitAfterCheck whether to stop after the self-check
+     * @param ports those that were chosen; the others are as in the run before, or standard
+     */
+    public record LabSettings(
+            Path dataDirectory,
+            boolean fresh,
+            boolean kafka,
+            boolean tls,
+            boolean auth,
+            boolean exitAfterCheck,
+            Map<LabPort, Integer> ports) {
+
+        public LabSettings {
+            ports = Map.copyOf(ports);
         }
     }
 }

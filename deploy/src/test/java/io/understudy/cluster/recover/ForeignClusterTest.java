@@ -12,6 +12,7 @@ import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.ClusterObserver;
 import io.understudy.cluster.observe.ClusterObserver.UnobservableException;
 import io.understudy.cluster.recover.LogEntry.LogPosition;
+import io.understudy.cluster.recover.LogEntry.Voting;
 import io.understudy.cluster.shape.Shape;
 import io.understudy.cluster.snapshot.Restore;
 import io.understudy.cluster.snapshot.SnapshotTool;

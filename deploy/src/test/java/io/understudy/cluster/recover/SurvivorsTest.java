@@ -9,6 +9,7 @@ import io.understudy.cluster.machine.MachineSettings.ProcessKind;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.recover.LogEntry.Fields;
 import io.understudy.cluster.recover.LogEntry.LogPosition;
+import io.understudy.cluster.recover.LogEntry.Voting;
 import io.understudy.etcd.Role;
 import java.net.URI;
 import java.nio.file.Path;

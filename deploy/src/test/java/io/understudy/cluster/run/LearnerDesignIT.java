@@ -7,7 +7,7 @@ import io.understudy.cluster.goal.MemberGoals.RemoveMember;
 import io.understudy.cluster.goal.Scale;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.observe.MemberFacts;
-import io.understudy.cluster.plan.Refusal;
+import io.understudy.cluster.plan.Plan.Refusal;
 import io.understudy.cluster.plan.Step;
 import io.understudy.local.etcd.EtcdMember;
 import java.nio.file.Path;

@@ -6,6 +6,7 @@ import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.ClusterFacts.Divergence;
 import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.plan.Plan.Refusal;
 import io.understudy.etcd.EtcdVersion;
 import io.understudy.vocabulary.MemberId;
 import java.util.List;

@@ -9,8 +9,11 @@ import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -188,6 +191,53 @@ record LogEntry(LogPosition at, long type, ByteString data) {
         @Override
         public String toString() {
             return "term " + term + ", index " + index;
+        }
+    }
+
+    /** The member IDs of a Raft configuration. */
+    record Voting(Set<Long> voters, Set<Long> learners) {
+
+        static final Voting NONE = new Voting(Set.of(), Set.of());
+
+        Voting {
+            voters = Set.copyOf(voters);
+            learners = Set.copyOf(learners);
+        }
+
+        int quorum() {
+            return voters.size() / 2 + 1;
+        }
+
+        Voting within(Set<Long> members) {
+            return new Voting(
+                    voters.stream().filter(members::contains).collect(Collectors.toSet()),
+                    learners.stream().filter(members::contains).collect(Collectors.toSet()));
+        }
+
+        /** The configuration after an entry was applied. */
+        Voting after(LogEntry entry) {
+            Set<Long> newVoters = new HashSet<>(voters);
+            Set<Long> newLearners = new HashSet<>(learners);
+            for (LogEntry.Change change : entry.changes()) {
+                switch (change.kind()) {
+                    case ADD_VOTER -> {
+                        newVoters.add(change.member());
+                        newLearners.remove(change.member());
+                    }
+                    case ADD_LEARNER -> {
+                        newLearners.add(change.member());
+                        newVoters.remove(change.member());
+                    }
+                    case REMOVE -> {
+                        newVoters.remove(change.member());
+                        newLearners.remove(change.member());
+                    }
+                    case UPDATE -> {
+                        // URLs only.
+                    }
+                }
+            }
+            return new Voting(newVoters, newLearners);
         }
     }
 }

@@ -2,6 +2,7 @@ package io.understudy.cluster.recover;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.understudy.cluster.recover.LogEntry.Voting;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.URI;

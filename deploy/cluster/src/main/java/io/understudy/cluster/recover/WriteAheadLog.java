@@ -5,6 +5,7 @@ import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.UnknownFieldSet;
 import io.understudy.cluster.recover.LogEntry.Fields;
 import io.understudy.cluster.recover.LogEntry.LogPosition;
+import io.understudy.cluster.recover.LogEntry.Voting;
 import java.io.BufferedInputStream;
 import java.io.DataInputStream;
 import java.io.EOFException;

@@ -9,6 +9,7 @@ import io.understudy.cluster.observe.ClusterObserver.UnobservableException;
 import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.plan.Step;
+import io.understudy.cluster.run.OperationTimeouts.Deadline;
 import io.understudy.cluster.run.RunListener.CatchUpRate;
 import io.understudy.vocabulary.MemberId;
 import java.time.Duration;
@@ -20,25 +21,13 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Waits until a step's effect is reported by members, or it has failed. */
-final class StepWatch {
+record StepWatch(ClusterObserver observer, StepWork work, OperationTimeouts patience, RunListener listener) {
 
     /** Time for which a started process may not be visible. */
     private static final Duration GONE_FOR = Duration.ofSeconds(1);
 
     /** Maximum age of an observation while data arrives: another one waits for silent members. */
     private static final Duration WHILE_DATA_COMES = Duration.ofSeconds(30);
-
-    private final ClusterObserver observer;
-    private final StepWork work;
-    private final OperationTimeouts patience;
-    private final RunListener listener;
-
-    StepWatch(ClusterObserver observer, StepWork work, OperationTimeouts patience, RunListener listener) {
-        this.observer = observer;
-        this.work = work;
-        this.patience = patience;
-        this.listener = listener;
-    }
 
     void await(Step step, ClusterFacts before) throws StepFailedException, InterruptedException {
         Duration allowed = allowed(step);

@@ -10,7 +10,7 @@ import io.understudy.cluster.observe.EtcdObserver;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.run.StepWork;
 import io.understudy.cluster.settings.ClusterSettings;
-import io.understudy.cluster.shape.SupervisorSettings;
+import io.understudy.cluster.shape.Shape.SupervisorSettings;
 import io.understudy.cluster.snapshot.PeriodicSnapshots;
 import io.understudy.cluster.snapshot.SnapshotSettings;
 import io.understudy.cluster.snapshot.SnapshotTaker;

@@ -3,7 +3,7 @@ package io.understudy.cluster.supervise.rule;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.plan.Step;
-import io.understudy.cluster.shape.Limits;
+import io.understudy.cluster.shape.Shape.Limits;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
 import java.time.Duration;
@@ -235,6 +235,34 @@ public record History(
         /** Returns when the machine may be used again. */
         Instant until(Limits limits) {
             return last.plus(limits.holdOff().multipliedBy(1L << Math.min(times - 1, MOST_DOUBLINGS)));
+        }
+    }
+
+    /** Keys of steps in the history, so that a step is not repeated at once. */
+    static final class Orders {
+
+        /** Whatever the target. */
+        static final String MOVE_LEADER = "move leader";
+
+        private Orders() {}
+
+        static String key(Step step) {
+            if (step instanceof Step.AddLearner add) {
+                return "add " + add.member().name();
+            }
+            if (step instanceof Step.Join join) {
+                return "join " + join.member().name() + " " + join.id();
+            }
+            if (step instanceof Step.Start start) {
+                return "start " + start.member().name();
+            }
+            if (step instanceof Step.Retire retire) {
+                return "retire " + retire.member().name();
+            }
+            if (step instanceof Step.MoveLeader) {
+                return MOVE_LEADER;
+            }
+            return step.toString();
         }
     }
 }

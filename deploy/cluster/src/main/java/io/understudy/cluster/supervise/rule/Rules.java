@@ -6,6 +6,7 @@ import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.plan.Step;
 import io.understudy.cluster.quorum.Quorum;
+import io.understudy.cluster.supervise.rule.History.Orders;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
