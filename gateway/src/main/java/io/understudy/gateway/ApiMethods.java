@@ -25,14 +25,14 @@ import io.understudy.gateway.api.TxnRequests;
 import io.understudy.gateway.api.WireForm;
 import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.caller.ReadPermissions;
-import io.understudy.gateway.caller.StreamTaker;
 import io.understudy.gateway.caller.StreamedCall;
-import io.understudy.gateway.caller.StreamedRequests;
+import io.understudy.gateway.caller.StreamedCall.StreamTaker;
+import io.understudy.gateway.caller.StreamedCall.StreamedRequests;
 import io.understudy.gateway.forward.EtcdMethod;
 import io.understudy.gateway.forward.Forwarding;
 import io.understudy.gateway.forward.OneRequest;
 import io.understudy.gateway.member.MemberAnswers;
-import io.understudy.gateway.member.MembersShown;
+import io.understudy.gateway.member.MemberSettings.MembersShown;
 import io.understudy.gateway.read.ReadPath;
 import io.understudy.gateway.read.Reads;
 import io.understudy.gateway.server.GrpcMethod;
@@ -61,7 +61,13 @@ import org.slf4j.LoggerFactory;
  * <p>Invariant A1b: clients of etcd cannot distinguish a gateway from its source: etcdctl get with every option, jetcd,
  * and etcd3 for Node.
  */
-final class ApiMethods {
+record ApiMethods(
+        ReadPermissions permissions,
+        ReadPath reads,
+        Watches watches,
+        Forwarding forwarding,
+        MemberAnswers self,
+        MembersShown shown) {
 
     private static final String RANGE = KVGrpc.getRangeMethod().getFullMethodName();
     private static final String RANGE_STREAM = "etcdserverpb.KV/RangeStream";
@@ -70,28 +76,6 @@ final class ApiMethods {
     private static final String STATUS = MaintenanceGrpc.getStatusMethod().getFullMethodName();
     private static final String HASH_KV = MaintenanceGrpc.getHashKVMethod().getFullMethodName();
     private static final String MEMBERS = ClusterGrpc.getMemberListMethod().getFullMethodName();
-
-    private final ReadPermissions permissions;
-    private final ReadPath reads;
-    private final Watches watches;
-    private final Forwarding forwarding;
-    private final MemberAnswers self;
-    private final MembersShown shown;
-
-    ApiMethods(
-            ReadPermissions permissions,
-            ReadPath reads,
-            Watches watches,
-            Forwarding forwarding,
-            MemberAnswers self,
-            MembersShown shown) {
-        this.permissions = permissions;
-        this.reads = reads;
-        this.watches = watches;
-        this.forwarding = forwarding;
-        this.self = self;
-        this.shown = shown;
-    }
 
     /** All of them. */
     List<GrpcMethod> overGrpc() {
@@ -241,19 +225,9 @@ final class ApiMethods {
     }
 
     /** {@code KV.Txn}: a read if neither branch writes. */
-    private static final class Transactions implements CallMethod.Starter {
+    private record Transactions(EtcdMethod method, Reads reads, Forwarding forwarding) implements CallMethod.Starter {
 
         private static final Logger LOG = LoggerFactory.getLogger(Transactions.class);
-
-        private final EtcdMethod method;
-        private final Reads reads;
-        private final Forwarding forwarding;
-
-        Transactions(EtcdMethod method, Reads reads, Forwarding forwarding) {
-            this.method = method;
-            this.reads = reads;
-            this.forwarding = forwarding;
-        }
 
         @Override
         public ServerCall.Listener<byte[]> start(MessageCall call, Metadata metadata, Caller caller, Executor loop) {

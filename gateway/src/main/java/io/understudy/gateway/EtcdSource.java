@@ -54,7 +54,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Invariant V9: a gateway behind a gateway costs its parent one watcher, inherits its staleness, and keeps its
  * watches through restarts and leader loss there.
  */
-final class EtcdSource implements GatewaySource {
+final class EtcdSource implements GatewaySource, SourceForwarding.Executed {
 
     private final GatewaySettings settings;
     private final Replica replica;
@@ -114,27 +114,7 @@ final class EtcdSource implements GatewaySource {
                 cluster,
                 settings.forward(),
                 forwarded,
-                new SourceForwarding.Executed() {
-                    @Override
-                    public boolean answered(long revision) {
-                        return facts.answered(revision);
-                    }
-
-                    @Override
-                    public void compacted(long revision) {
-                        ClusterId own = cluster();
-                        if (own != null) {
-                            replica.compacted(own, new Revision(revision));
-                        }
-                    }
-
-                    @Override
-                    public void authentication(boolean enabled) {
-                        if (permissions != null) {
-                            permissions.switched(enabled);
-                        }
-                    }
-                },
+                this,
                 () -> permissions != null && permissions.isEnforced(),
                 files != null && files.certificate() != null);
     }
@@ -155,9 +135,25 @@ final class EtcdSource implements GatewaySource {
         return facts.end(least);
     }
 
-    /** Records the revision of a proxied read. False if its client must not get it, after {@link #superseded}. */
-    boolean answered(long revision) {
+    /** Records the revision of an answer. False if its client must not get it, after {@link #superseded}. */
+    @Override
+    public boolean answered(long revision) {
         return facts.answered(revision);
+    }
+
+    @Override
+    public void compacted(long revision) {
+        ClusterId own = cluster();
+        if (own != null) {
+            replica.compacted(own, new Revision(revision));
+        }
+    }
+
+    @Override
+    public void authentication(boolean enabled) {
+        if (permissions != null) {
+            permissions.switched(enabled);
+        }
     }
 
     /** Closed with this. */

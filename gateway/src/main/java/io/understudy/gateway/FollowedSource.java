@@ -31,7 +31,7 @@ import io.understudy.gateway.read.ReadSource;
 import io.understudy.gateway.replica.CommitLog;
 import io.understudy.gateway.replica.Replica;
 import io.understudy.gateway.replica.ReplicaWriter;
-import io.understudy.gateway.replica.SourceMove;
+import io.understudy.gateway.replica.ReplicaWriter.SourceMove;
 import io.understudy.health.HealthCheck;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Revision;

@@ -9,7 +9,7 @@ import io.understudy.feed.FeedMetrics;
 import io.understudy.feed.FeedSource;
 import io.understudy.gateway.api.ResponseHeaders;
 import io.understudy.gateway.caller.Caller;
-import io.understudy.gateway.caller.Freshness;
+import io.understudy.gateway.caller.Caller.Freshness;
 import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.caller.Session;
@@ -21,16 +21,17 @@ import io.understudy.gateway.forward.ServedCalls;
 import io.understudy.gateway.hub.WatchHub;
 import io.understudy.gateway.json.JsonApi;
 import io.understudy.gateway.member.MemberAnswers;
-import io.understudy.gateway.member.MembersShown;
+import io.understudy.gateway.member.MemberSettings.MembersShown;
 import io.understudy.gateway.member.StatusReport;
+import io.understudy.gateway.metrics.GatewayMeter;
 import io.understudy.gateway.metrics.GatewayMetrics;
 import io.understudy.gateway.permission.Rechecks;
 import io.understudy.gateway.read.ReadPath;
 import io.understudy.gateway.read.ReadSource;
 import io.understudy.gateway.replica.Replica;
-import io.understudy.gateway.replica.Replica.Condition;
-import io.understudy.gateway.replica.ReplicaListener;
 import io.understudy.gateway.replica.ReplicaState;
+import io.understudy.gateway.replica.ReplicaState.Condition;
+import io.understudy.gateway.replica.ReplicaState.ReplicaListener;
 import io.understudy.gateway.replica.ReplicaWriter;
 import io.understudy.gateway.rest.RestApi;
 import io.understudy.gateway.rest.StreamSource;
@@ -156,7 +157,8 @@ public final class Gateway implements AutoCloseable {
                 new Watches.Source(source::cluster, this::unwatched, reads::requestProgress),
                 forwardsWatches(settings) ? source.forwarding()::watch : null,
                 settings.limits().maxRequestBytes(),
-                registry);
+                registry,
+                System::nanoTime);
         GatewayChecks checks = new GatewayChecks(
                 closing::get,
                 replica,
@@ -225,7 +227,7 @@ public final class Gateway implements AutoCloseable {
                         registry)
                 : null;
         RequestListener restListener = route -> TracedRequests.of(
-                (status, took) -> metrics.answeredRest(route, status, took),
+                metrics.restRequestsOf(route)::answered,
                 RestApi.READS.contains(route) ? tracing.ofRoute(route) : CallTracer.NONE);
         this.restApi = new RestApi(
                 reads,
@@ -251,20 +253,25 @@ public final class Gateway implements AutoCloseable {
                 listener,
                 restApi,
                 restApi);
-        metrics.observe(new GatewayMetrics.Gauges(
-                () -> checks.ready().problem().isEmpty() ? 1 : 0,
-                () -> ofState(state -> state.revision().value()),
-                () -> ofState(ReplicaState::keys),
-                () -> ofState(ReplicaState::bytes),
-                replica::heapBytes,
-                () -> replica.log().size(),
-                () -> replica.log().bytes(),
-                () -> replica.kept().bytes(),
-                this::lagRevisions,
-                () -> ofState(state -> 1),
-                () -> writer.silence().toMillis() / 1000.0,
-                server::connections,
-                restApi::streams));
+        GatewayMeter.READY
+                .gauge(() -> checks.ready().problem().isEmpty() ? 1 : 0)
+                .register(registry);
+        GatewayMeter.REPLICA_REVISION
+                .gauge(() -> ofState(state -> state.revision().value()))
+                .register(registry);
+        GatewayMeter.REPLICA_KEYS.gauge(() -> ofState(ReplicaState::keys)).register(registry);
+        GatewayMeter.REPLICA_BYTES.gauge(() -> ofState(ReplicaState::bytes)).register(registry);
+        GatewayMeter.REPLICA_HEAP.gauge(replica::heapBytes).register(registry);
+        GatewayMeter.WINDOW_COMMITS.gauge(() -> replica.log().size()).register(registry);
+        GatewayMeter.WINDOW_BYTES.gauge(() -> replica.log().bytes()).register(registry);
+        GatewayMeter.RESPONSES_KEPT.gauge(() -> replica.kept().bytes()).register(registry);
+        GatewayMeter.REPLICA_LAG.gauge(this::lagRevisions).register(registry);
+        GatewayMeter.REPLICA_READY.gauge(() -> ofState(state -> 1)).register(registry);
+        GatewayMeter.FEED_SILENCE
+                .gauge(() -> writer.silence().toMillis() / 1000.0)
+                .register(registry);
+        GatewayMeter.CONNECTIONS.gauge(server::connections).register(registry);
+        GatewayMeter.REST_STREAMS.gauge(restApi::streams).register(registry);
     }
 
     /**

@@ -21,7 +21,7 @@ import io.understudy.gateway.replica.ReplicaSettings;
 import io.understudy.gateway.rest.RestSettings;
 import io.understudy.gateway.server.ServerLimits;
 import io.understudy.gateway.trace.TracingSettings;
-import io.understudy.gateway.verify.VerifySettings;
+import io.understudy.gateway.verify.Verifier.VerifySettings;
 import io.understudy.tls.ListenerSecurity;
 import io.understudy.vocabulary.KeyRange;
 import java.nio.file.Path;

@@ -10,7 +10,7 @@ import io.grpc.ServerCall;
 import io.grpc.Status;
 import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.api.ApiException;
-import io.understudy.gateway.forward.Bytes;
+import io.understudy.gateway.forward.EtcdMethod.Bytes;
 import io.understudy.gateway.forward.OneRequest;
 import io.understudy.gateway.forward.ServedCalls;
 import io.understudy.gateway.server.GrpcMethod;

@@ -44,7 +44,7 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.netty.NettyChannelBuilder;
 import io.understudy.config.Binder;
-import io.understudy.gateway.forward.Bytes;
+import io.understudy.gateway.forward.EtcdMethod.Bytes;
 import io.understudy.gateway.forward.ForwardSettings;
 import io.understudy.gateway.forward.ForwardSettings.Writes;
 import io.understudy.gateway.read.ReadSettings;

@@ -10,7 +10,7 @@ import io.understudy.feed.kafka.KafkaFeedOptions;
 import io.understudy.gateway.forward.ForwardSettings;
 import io.understudy.gateway.forward.ForwardSettings.Writes;
 import io.understudy.gateway.member.MemberSettings;
-import io.understudy.gateway.member.MembersShown;
+import io.understudy.gateway.member.MemberSettings.MembersShown;
 import io.understudy.gateway.server.ServerLimits;
 import io.understudy.gateway.server.ServerLimits.ConnectionTimeouts;
 import io.understudy.gateway.server.ServerLimits.FrameLimits;

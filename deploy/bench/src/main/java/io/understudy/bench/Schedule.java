@@ -59,7 +59,11 @@ public record Schedule(
         return !duration.isNegative() && !duration.isZero();
     }
 
-    /** @throws IllegalArgumentException the condition does not hold */
+    /**
+     * Requires a condition.
+     *
+     * @throws IllegalArgumentException it does not hold
+     */
     public static void require(boolean condition, String message) {
         if (!condition) {
             throw new IllegalArgumentException(message);

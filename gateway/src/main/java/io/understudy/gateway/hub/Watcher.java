@@ -1,5 +1,7 @@
 package io.understudy.gateway.hub;
 
+import io.understudy.gateway.replica.Entry;
+import io.understudy.vocabulary.KeyRange;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -103,4 +105,32 @@ public final class Watcher {
          */
         void compacted(long compactRevision);
     }
+
+    /**
+     * A change as watchers receive it.
+     *
+     * @param entry the changed key; of a deleted one only key and mod revision
+     * @param previous the entry before the change, if requested and available
+     */
+    public record WatchEvent(Entry entry, @Nullable Entry previous) {
+
+        /** The approximate size of its encoding. */
+        long bytes() {
+            return (long) entry.wireSize() + (previous == null ? 0 : previous.wireSize());
+        }
+
+        public boolean isDelete() {
+            return entry.isDeleted();
+        }
+    }
+
+    /**
+     * What a watcher receives.
+     *
+     * @param startRevision of the first commit; 0 for the first one after now
+     * @param previous whether events include the previous entry
+     * @param noPuts omits puts
+     * @param noDeletes omits deletes
+     */
+    public record WatchSpec(KeyRange range, long startRevision, boolean previous, boolean noPuts, boolean noDeletes) {}
 }

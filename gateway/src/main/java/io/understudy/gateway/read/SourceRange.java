@@ -19,7 +19,7 @@ import io.understudy.etcd.Remedy;
 import io.understudy.etcd.Role;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Principal;
-import io.understudy.gateway.read.Provenance.Origin;
+import io.understudy.gateway.read.Answer.Provenance.Origin;
 import io.understudy.gateway.replica.Entry;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Revision;

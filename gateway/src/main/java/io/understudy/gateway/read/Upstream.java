@@ -9,7 +9,7 @@ import io.understudy.gateway.api.OpResult.TxnResult;
 import io.understudy.gateway.read.Operation.Fetched;
 import io.understudy.gateway.read.Operation.Need;
 import io.understudy.gateway.replica.Replica;
-import io.understudy.gateway.replica.Replica.Condition;
+import io.understudy.gateway.replica.ReplicaState.Condition;
 import io.vertx.core.Future;
 
 /** Serves reads that the replica cannot answer. Called and completed on an event loop. */

@@ -1,5 +1,6 @@
 package io.understudy.gateway.replica;
 
+import io.understudy.gateway.replica.EntryTree.Edits;
 import io.understudy.gateway.replica.Heap.Widths;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;

@@ -2,6 +2,11 @@ package io.understudy.gateway.replica;
 
 import com.google.protobuf.ByteString;
 import io.understudy.feed.FeedConsumer;
+import io.understudy.gateway.replica.EntryTree.Edits;
+import io.understudy.gateway.replica.ReplicaState.Condition;
+import io.understudy.gateway.replica.ReplicaState.ReplicaListener;
+import io.understudy.gateway.replica.ReplicaState.Window;
+import io.understudy.gateway.replica.ReplicaWriter.SourceMove;
 import io.understudy.gateway.replica.SnapshotMerge.ReplicaDivergedException;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.ClusterId;
@@ -458,22 +463,5 @@ public final class Replica implements FeedConsumer {
         if (!range.contains(key)) {
             throw new ReplicaDivergedException("change outside the replica's range at revision " + at);
         }
-    }
-
-    /** The condition of a replica, with the reason if it has no state. */
-    public sealed interface Condition {
-
-        /** The first snapshot is being loaded; no state. */
-        record Loading() implements Condition {}
-
-        /** There is a state, and it follows the source. */
-        record Ready() implements Condition {}
-
-        /**
-         * The state was dropped and its memory freed. Commits are followed without being applied until a rebuild.
-         *
-         * @param reason for operators
-         */
-        record Dropped(String reason) implements Condition {}
     }
 }

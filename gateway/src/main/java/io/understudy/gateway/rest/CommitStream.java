@@ -6,8 +6,8 @@ import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.hub.EventBatch;
 import io.understudy.gateway.hub.LoopHub;
-import io.understudy.gateway.hub.WatchEvent;
 import io.understudy.gateway.hub.Watcher;
+import io.understudy.gateway.hub.Watcher.WatchEvent;
 import io.understudy.gateway.hub.Watcher.WatcherListener;
 import io.understudy.gateway.permission.Rechecks;
 import io.understudy.gateway.server.WebStream;
@@ -79,10 +79,11 @@ final class CommitStream implements WatcherListener, Rechecks.Listener {
 
     @Override
     public boolean ready() {
-        boolean full = response != null && !response.ready();
-        parked = writing || full || (permit != null && permit.isInDoubt());
-        if (full && !writing) {
-            response.whenReady(this::resume);
+        WebStream out = response;
+        parked = writing || (permit != null && permit.isInDoubt());
+        if (!parked && out != null && !out.ready()) {
+            parked = true;
+            out.whenReady(this::resume);
         }
         return !parked;
     }

@@ -5,7 +5,7 @@ import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.hub.EventBatch;
-import io.understudy.gateway.hub.WatchEvent;
+import io.understudy.gateway.hub.Watcher.WatchEvent;
 import io.understudy.gateway.json.JsonBytes;
 import io.understudy.gateway.json.JsonForm;
 import java.util.List;

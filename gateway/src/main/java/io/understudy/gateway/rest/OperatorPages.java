@@ -6,6 +6,7 @@ import io.understudy.gateway.api.Permission;
 import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.dashboard.Dashboard;
 import io.understudy.gateway.member.StatusReport;
+import io.understudy.gateway.rest.Logins.Identification;
 import io.vertx.core.json.JsonObject;
 import java.time.Duration;
 import java.util.Optional;
@@ -16,32 +17,21 @@ import org.jspecify.annotations.Nullable;
  * The pages for operators on this gateway and its neighbours. Thread-safe.
  *
  * <p>Invariant D1c: where the source requires authentication, only users with the role root can read the overview.
+ *
+ * @param dashboard null if there is none
  */
-final class OperatorPages {
+record OperatorPages(
+        ReadPermissions permissions,
+        StatusReport report,
+        @Nullable Dashboard dashboard,
+        Identification identification) {
 
     /** Sent by a browser that reconnects. */
     private static final String LAST_EVENT_ID = "Last-Event-ID";
 
-    private final ReadPermissions permissions;
-    private final StatusReport report;
-    private final @Nullable Dashboard dashboard;
-    private final Identification identification;
-
-    /** @param dashboard null if there is none */
-    OperatorPages(
-            ReadPermissions permissions,
-            StatusReport report,
-            @Nullable Dashboard dashboard,
-            Identification identification) {
-        this.permissions = permissions;
-        this.report = report;
-        this.dashboard = dashboard;
-        this.identification = identification;
-    }
-
     /** Readiness for all clients; replica contents for those that etcd permits its status. */
     void status(RestExchange exchange) throws ProblemDetails {
-        Query unused = Query.parse(exchange.query(), Set.of());
+        Query unused = Query.parse(exchange.request().rawQuery(), Set.of());
         Optional<String> problem = report.ready().problem();
         JsonObject status = new JsonObject()
                 .put("name", report.name())
@@ -77,7 +67,7 @@ final class OperatorPages {
 
     /** The overview of contents and neighbours, for clients that etcd permits its status. */
     void overview(RestExchange exchange) throws ProblemDetails {
-        Query unused = Query.parse(exchange.query(), Set.of());
+        Query unused = Query.parse(exchange.request().rawQuery(), Set.of());
         Dashboard shown = shown();
         identification.then(exchange, principal -> permissions
                 .check(principal, Permission.Standing.ROOT)
@@ -95,7 +85,7 @@ final class OperatorPages {
 
     /** The overview as a stream. */
     void overviews(RestExchange exchange, @Nullable OverviewStreams streams) throws ProblemDetails {
-        Query unused = Query.parse(exchange.query(), Set.of());
+        Query unused = Query.parse(exchange.request().rawQuery(), Set.of());
         if (streams == null) {
             throw noDashboard();
         }

@@ -5,16 +5,18 @@ import io.netty.util.concurrent.EventExecutor;
 import io.understudy.config.Binder;
 import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.api.ApiException;
-import io.understudy.gateway.caller.Freshness;
+import io.understudy.gateway.caller.Caller.Freshness;
 import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.dashboard.Dashboard;
 import io.understudy.gateway.member.StatusReport;
 import io.understudy.gateway.page.Page;
 import io.understudy.gateway.read.Reads;
+import io.understudy.gateway.rest.Logins.Identification;
+import io.understudy.gateway.rest.Query.Percent;
 import io.understudy.gateway.server.Field;
 import io.understudy.gateway.server.RequestListener;
 import io.understudy.gateway.server.ServerLimits;
-import io.understudy.gateway.server.WebCalls;
+import io.understudy.gateway.server.WebHandler.WebCalls;
 import io.understudy.gateway.server.WebRequest;
 import io.understudy.gateway.trace.CallTrace;
 import io.vertx.core.Future;
@@ -213,7 +215,7 @@ public final class RestApi implements WebCalls {
     }
 
     private void serve(RestExchange exchange, String method, String path) throws ProblemDetails {
-        String query = exchange.query();
+        String query = exchange.request().rawQuery();
         if (path.length() + (query == null ? 0 : query.length()) > MAX_TARGET_CHARACTERS) {
             throw new ProblemDetails(
                     414,
@@ -237,14 +239,15 @@ public final class RestApi implements WebCalls {
             case KEYS -> keys.list(exchange);
             case WATCH -> {
                 StreamQuery watched = StreamQuery.of(exchange);
-                CommitStreams commits = streams(exchange.loop()).commits();
+                CommitStreams commits = streams(exchange.request().eventLoop()).commits();
                 identification.then(
                         exchange,
                         principal -> commits.open(exchange, exchange.caller(principal, Freshness.ANY), watched));
             }
             case OVERVIEW -> operators.overview(exchange);
             case OVERVIEWS ->
-                operators.overviews(exchange, streams(exchange.loop()).overviews());
+                operators.overviews(
+                        exchange, streams(exchange.request().eventLoop()).overviews());
             default -> keys.one(exchange, Percent.decode(path.substring(KEYS.length() + 1), false));
         }
     }

@@ -2,11 +2,10 @@ package io.understudy.gateway.rest;
 
 import io.grpc.Status;
 import io.netty.util.AsciiString;
-import io.netty.util.concurrent.EventExecutor;
 import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
-import io.understudy.gateway.caller.Freshness;
+import io.understudy.gateway.caller.Caller.Freshness;
 import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.page.Asset;
 import io.understudy.gateway.read.Answer;
@@ -71,37 +70,18 @@ final class RestExchange {
         });
     }
 
+    WebRequest request() {
+        return request;
+    }
+
     /** Runs {@code task} if the client disconnects before the end of the response. One task. */
     void whenGone(Runnable task) {
         gone = task;
     }
 
-    /** Runs {@code task} once the response was sent or the client is gone. One task, which may run twice. */
-    void whenOver(Runnable task) {
-        request.whenOver(task);
-    }
-
     /** Sets a retry, used once if the source rejects the token. The retry returns whether it serves the request. */
     void onInvalidToken(BooleanSupplier more) {
         again = more;
-    }
-
-    /** The client's name for limits. */
-    String client() {
-        return request.client();
-    }
-
-    Principal peer() {
-        return request.peer();
-    }
-
-    EventExecutor loop() {
-        return request.eventLoop();
-    }
-
-    /** The query as sent; null for none. */
-    @Nullable String query() {
-        return request.rawQuery();
     }
 
     /** A field of the request; {@code name} is in lower case. */

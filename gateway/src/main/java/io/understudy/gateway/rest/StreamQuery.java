@@ -1,6 +1,6 @@
 package io.understudy.gateway.rest;
 
-import io.understudy.gateway.hub.WatchSpec;
+import io.understudy.gateway.hub.Watcher.WatchSpec;
 import io.understudy.vocabulary.KeyRange;
 import java.util.Set;
 
@@ -17,7 +17,7 @@ record StreamQuery(WatchSpec spec, StreamForm form) {
     private static final String LAST_EVENT_ID = "Last-Event-ID";
 
     static StreamQuery of(RestExchange exchange) throws ProblemDetails {
-        Query query = Query.parse(exchange.query(), PARAMETERS);
+        Query query = Query.parse(exchange.request().rawQuery(), PARAMETERS);
         String only = query.word("only", "", Set.of("put", "delete"));
         boolean previous =
                 query.word("previous", "false", Set.of("true", "false")).equals("true");

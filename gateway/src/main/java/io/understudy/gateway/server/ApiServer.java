@@ -11,6 +11,8 @@ import io.netty.handler.codec.DecoderException;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.ReferenceCountUtil;
 import io.understudy.config.HostPort;
+import io.understudy.gateway.server.Loads.LoadMetrics;
+import io.understudy.gateway.server.WebHandler.WebCalls;
 import io.understudy.tls.TlsServer;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;

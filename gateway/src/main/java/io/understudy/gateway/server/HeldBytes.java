@@ -3,7 +3,7 @@ package io.understudy.gateway.server;
 import io.grpc.Status;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.understudy.gateway.api.ApiException;
-import io.understudy.gateway.server.LoadMetrics.Refusal;
+import io.understudy.gateway.server.Loads.LoadMetrics.Refusal;
 import java.util.Map;
 
 /**

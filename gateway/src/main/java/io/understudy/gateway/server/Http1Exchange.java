@@ -7,6 +7,7 @@ import io.netty.util.AsciiString;
 import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.server.Exchange.RequestHead;
+import io.understudy.gateway.server.Exchange.RequestReader;
 import io.understudy.gateway.server.Exchange.WaitingBody;
 import java.util.List;
 import java.util.Objects;

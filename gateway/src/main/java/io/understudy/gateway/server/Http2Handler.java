@@ -17,7 +17,7 @@ import io.netty.handler.codec.http2.Http2RemoteFlowController;
 import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.Http2Stream;
 import io.understudy.gateway.server.AnswerFrames.WholeAnswer;
-import io.understudy.gateway.server.LoadMetrics.Closure;
+import io.understudy.gateway.server.Loads.LoadMetrics.Closure;
 import io.understudy.gateway.server.Outflow.PushedData;
 import java.util.Iterator;
 import java.util.LinkedHashSet;

@@ -1,9 +1,11 @@
 package io.understudy.gateway.server;
 
 import io.netty.channel.EventLoop;
+import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Principal;
-import io.understudy.gateway.server.LoadMetrics.Closure;
-import io.understudy.gateway.server.LoadMetrics.Refusal;
+import io.understudy.gateway.server.Loads.LoadMetrics;
+import io.understudy.gateway.server.Loads.LoadMetrics.Closure;
+import io.understudy.gateway.server.Loads.LoadMetrics.Refusal;
 import io.understudy.gateway.server.ServerLimits.LoadLimits;
 import io.vertx.core.net.SocketAddress;
 import java.lang.management.ManagementFactory;
@@ -15,7 +17,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The requests in flight and queued on one event loop. On the loop, but for the counts. */
-public final class LoopLoad {
+final class LoopLoad {
 
     private static final long REPORTED_TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
@@ -43,19 +45,19 @@ public final class LoopLoad {
     }
 
     /** Returns the admission of a connection's requests; {@code client} names its client on demand. */
-    public Admission admission(Supplier<String> client) {
-        return new Admission(this, limits, client);
+    Admission admission(Supplier<String> client) {
+        return new Admission(client);
     }
 
     /** Returns the name of a client for limits: its common name, else its address. */
-    public static String client(Principal peer, SocketAddress address) {
+    static String client(Principal peer, SocketAddress address) {
         return peer instanceof Principal.Certificate certificate
                 ? "name " + certificate.commonName()
                 : "address " + address.hostAddress();
     }
 
     /** Data has arrived and is about to be handled. */
-    void reading() {
+    private void reading() {
         if (!inTurn) {
             inTurn = true;
             turn++;
@@ -77,12 +79,8 @@ public final class LoopLoad {
         }
     }
 
-    long turn() {
-        return turn;
-    }
-
     /** Admits a unary request, or rejects it for the sake of later ones. */
-    boolean admits(boolean firstOfConnection) {
+    private boolean admits(boolean firstOfConnection) {
         if (queue.rejects(firstOfConnection)) {
             return false;
         }
@@ -92,12 +90,8 @@ public final class LoopLoad {
         return true;
     }
 
-    @Nullable RateBucket rateOf(String client) {
-        return all.rateOf(client);
-    }
-
     /** Counts a request, if the limit allows it. */
-    boolean enter(boolean lasts) {
+    private boolean enter(boolean lasts) {
         int open = calls.getPlain();
         int answering = inFlight.getPlain();
         if (open >= limits.maxCalls() || (!lasts && answering >= limits.maxInFlight())) {
@@ -110,7 +104,7 @@ public final class LoopLoad {
         return true;
     }
 
-    void leave(boolean lasts) {
+    private void leave(boolean lasts) {
         calls.lazySet(calls.getPlain() - 1);
         if (!lasts) {
             inFlight.lazySet(inFlight.getPlain() - 1);
@@ -258,6 +252,83 @@ public final class LoopLoad {
                     return true;
                 }
             }
+        }
+    }
+
+    /** Admits the requests of one connection within the limits. On its loop. */
+    final class Admission {
+
+        private final Supplier<String> client;
+        private @Nullable RateBucket rate;
+        private int inFlight;
+        private long lastTurn = -1;
+
+        private Admission(Supplier<String> client) {
+            this.client = client;
+        }
+
+        /** Data of the connection has arrived. */
+        void reading() {
+            LoopLoad.this.reading();
+        }
+
+        /**
+         * Admits a request; {@link #leave} ends it.
+         *
+         * @param lasts whether it is a stream
+         * @throws ApiException if it is rejected
+         */
+        void enter(boolean lasts, long nowNanos) throws ApiException {
+            if (limits.maxRate() != null && !rate().take(nowNanos)) {
+                throw refusal(Refusal.RATE);
+            }
+            if (!lasts) {
+                if (!admits(lastTurn != turn)) {
+                    throw refusal(Refusal.OVERLOAD);
+                }
+                lastTurn = turn;
+                if (inFlight >= limits.maxInFlightPerConnection()) {
+                    throw refusal(Refusal.CONNECTION);
+                }
+            }
+            if (!LoopLoad.this.enter(lasts)) {
+                throw refusal(Refusal.LOOP);
+            }
+            if (!lasts) {
+                inFlight++;
+            }
+        }
+
+        void leave(boolean lasts) {
+            LoopLoad.this.leave(lasts);
+            if (!lasts) {
+                inFlight--;
+            }
+        }
+
+        private RateBucket rate() {
+            RateBucket known = rate;
+            if (known == null) {
+                known = all.rateOf(client.get());
+                if (known == null) {
+                    throw new IllegalStateException("limits.maxRate is not set");
+                }
+                rate = known;
+            }
+            return known;
+        }
+
+        private ApiException refusal(Refusal why) {
+            refused(why);
+            return switch (why) {
+                case RATE ->
+                    ApiException.tooManyRequests(
+                            ": client exceeds " + limits.maxRate() + " requests per second (limits.maxRate)");
+                case CONNECTION ->
+                    ApiException.tooManyRequests(": connection exceeds " + limits.maxInFlightPerConnection()
+                            + " requests in flight (limits.maxInFlightPerConnection)");
+                default -> ApiException.tooManyRequests();
+            };
         }
     }
 }

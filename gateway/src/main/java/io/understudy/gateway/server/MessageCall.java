@@ -13,6 +13,8 @@ import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.server.Deframer.Framed;
+import io.understudy.gateway.server.Exchange.RequestReader;
+import io.understudy.gateway.server.GrpcHeaders.GrpcMetadata;
 import io.understudy.gateway.server.GrpcMethod.CallMethod;
 import java.util.ArrayDeque;
 import java.util.List;

@@ -10,9 +10,12 @@ import io.netty.util.concurrent.EventExecutor;
 import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
-import io.understudy.gateway.caller.Freshness;
 import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.caller.Session;
+import io.understudy.gateway.server.Exchange.BodyPump;
+import io.understudy.gateway.server.Exchange.RequestReader;
+import io.understudy.gateway.server.WebHandler.BodyReader;
+import io.understudy.gateway.server.WebHandler.WebCalls;
 import io.understudy.gateway.trace.CallTrace.Carrier;
 import java.util.ArrayList;
 import java.util.List;
@@ -276,18 +279,7 @@ public final class WebRequest implements RequestReader, Carrier {
      * @throws ApiException for an invalid header
      */
     public Caller caller(BooleanSupplier gone) throws ApiException {
-        Freshness freshness = Callers.webFreshness(exchange.request());
-        try {
-            return new Caller(
-                    Callers.ofWeb(exchange.request()),
-                    session(),
-                    freshness,
-                    GrpcHeaders.deadlineNanos(header(GrpcHeaders.TIMEOUT), arrivedNanos),
-                    gone,
-                    this::whenOver);
-        } catch (NumberFormatException e) {
-            throw new ApiException(Status.Code.INVALID_ARGUMENT, "invalid grpc-timeout: " + e.getMessage());
-        }
+        return exchange.connection().webCaller(exchange.request(), arrivedNanos, gone, this::whenOver);
     }
 
     /** The identity by the connection's certificate. */

@@ -3,6 +3,7 @@ package io.understudy.gateway.server;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.understudy.gateway.api.AnswerBody;
+import io.understudy.gateway.server.Exchange.BodyPump;
 import java.util.List;
 import java.util.stream.Stream;
 import org.slf4j.Logger;

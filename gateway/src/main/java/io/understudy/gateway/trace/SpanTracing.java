@@ -110,7 +110,8 @@ final class SpanTracing implements Tracing {
     }
 
     /** Begins a span for each call of one method. */
-    private static final class SpanTracer implements CallTracer {
+    private record SpanTracer(Tracer tracer, Convention convention, String name, Attributes attributes)
+            implements CallTracer {
 
         /** Longest {@code tracestate} to read, by W3C's minimum; the library's time grows with its square. */
         private static final int MOST_CHARACTERS = 512;
@@ -127,18 +128,6 @@ final class SpanTracing implements Tracing {
                 return value == null || value.length() > MOST_CHARACTERS ? null : value.toString();
             }
         };
-
-        private final Tracer tracer;
-        private final Convention convention;
-        private final String name;
-        private final Attributes attributes;
-
-        SpanTracer(Tracer tracer, Convention convention, String name, Attributes attributes) {
-            this.tracer = tracer;
-            this.convention = convention;
-            this.name = name;
-            this.attributes = attributes;
-        }
 
         @Override
         public CallTrace begin(Carrier carrier) {
@@ -158,8 +147,10 @@ final class SpanTracing implements Tracing {
      *
      * <p>Invariant O2: a sampled call is one child span of its caller's, on any protocol, and the parent of its forwarded
      * call; no span contains a key, value or token.
+     *
+     * @param decided whether the caller made the sampling decision
      */
-    private static final class CallSpan implements CallTrace {
+    private record CallSpan(Span span, Convention convention, boolean decided) implements CallTrace {
 
         private static final AttributeKey<String> CONSISTENCY = AttributeKey.stringKey("understudy.consistency");
         private static final AttributeKey<String> ORIGIN = AttributeKey.stringKey("understudy.origin");
@@ -173,17 +164,6 @@ final class SpanTracing implements Tracing {
                 metadata.put(key, value);
             }
         };
-
-        private final Span span;
-        private final Convention convention;
-        private final boolean decided;
-
-        /** @param decided whether the caller made the sampling decision */
-        CallSpan(Span span, Convention convention, boolean decided) {
-            this.span = span;
-            this.convention = convention;
-            this.decided = decided;
-        }
 
         @Override
         public void answered(Answer<?> answer) {

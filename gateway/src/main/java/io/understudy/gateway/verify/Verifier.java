@@ -4,6 +4,8 @@ import static java.util.stream.Collectors.joining;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.TextFormat;
+import io.understudy.config.Binder;
+import io.understudy.config.Configured;
 import io.understudy.etcd.Duty;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdCluster;
@@ -326,5 +328,24 @@ public final class Verifier {
         private static @Nullable Entry next(EntryCursor cursor) {
             return cursor.hasNext() ? cursor.next() : null;
         }
+    }
+
+    /** How often and how fast the replica is compared with its source. */
+    @Configured.Group("verify")
+    public record VerifySettings(
+            @Configured(
+                    value = "Pause between full comparisons of the replica with the source.",
+                    byDefault = "10m",
+                    range = "100ms..30d")
+            Duration interval,
+
+            @Configured(
+                    value = "Maximum rate of keys and values read for the comparison, from a learner where one exists.",
+                    byDefault = "4MiB",
+                    range = "64KiB..1GiB",
+                    bytes = true)
+            long bytesPerSecond) {
+
+        public static final VerifySettings DEFAULTS = Binder.defaults(VerifySettings.class);
     }
 }

@@ -1,9 +1,9 @@
 package io.understudy.gateway.watch;
 
 import io.understudy.gateway.caller.Caller;
-import io.understudy.gateway.caller.StreamTaker;
 import io.understudy.gateway.caller.StreamedCall;
-import io.understudy.gateway.caller.StreamedRequests;
+import io.understudy.gateway.caller.StreamedCall.StreamTaker;
+import io.understudy.gateway.caller.StreamedCall.StreamedRequests;
 import java.util.concurrent.Executor;
 
 /**

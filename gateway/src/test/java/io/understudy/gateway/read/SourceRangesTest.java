@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.etcd.jetcd.api.RangeRequest;
 import io.grpc.Status;
 import io.understudy.gateway.api.ApiException;
-import io.understudy.gateway.read.Provenance.Origin;
+import io.understudy.gateway.read.Answer.Provenance.Origin;
 import io.understudy.gateway.read.SourceRange.SourceAnswer;
 import io.understudy.gateway.read.SourceReads.SourceRanges;
 import io.understudy.vocabulary.ClusterId;

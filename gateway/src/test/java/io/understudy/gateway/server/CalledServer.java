@@ -24,6 +24,8 @@ import io.understudy.gateway.server.GrpcMethod.UnaryMethod;
 import io.understudy.gateway.server.ServerLimits.ConnectionTimeouts;
 import io.understudy.gateway.server.ServerLimits.FrameLimits;
 import io.understudy.gateway.server.ServerLimits.LoadLimits;
+import io.understudy.gateway.server.WebHandler.BodyReader;
+import io.understudy.gateway.server.WebHandler.WebCalls;
 import io.understudy.tls.TlsServer;
 import io.vertx.core.Context;
 import io.vertx.core.Future;

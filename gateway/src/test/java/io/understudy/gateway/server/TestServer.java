@@ -16,6 +16,7 @@ import io.understudy.gateway.api.States;
 import io.understudy.gateway.api.WireMessages;
 import io.understudy.gateway.replica.ReplicaState;
 import io.understudy.gateway.server.GrpcMethod.UnaryMethod;
+import io.understudy.gateway.server.WebHandler.WebCalls;
 import io.understudy.gateway.server.WebPages.MetricsPage;
 import io.understudy.health.HealthCheck;
 import io.understudy.health.HealthChecks;
