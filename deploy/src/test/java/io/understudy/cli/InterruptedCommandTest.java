@@ -2,8 +2,8 @@ package io.understudy.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.understudy.cluster.goal.AddMember;
-import io.understudy.cluster.goal.PromoteMember;
+import io.understudy.cluster.goal.MemberGoals.AddMember;
+import io.understudy.cluster.goal.MemberGoals.PromoteMember;
 import io.understudy.cluster.goal.Roll;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.membership.Hashes;

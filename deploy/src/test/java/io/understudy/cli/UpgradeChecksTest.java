@@ -3,13 +3,13 @@ package io.understudy.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.understudy.cluster.machine.MachineSettings;
+import io.understudy.cluster.machine.MachineSettings.ProcessKind;
 import io.understudy.cluster.machine.MemberSpec;
-import io.understudy.cluster.machine.ProcessKind;
 import io.understudy.cluster.observe.ClusterFacts;
-import io.understudy.cluster.observe.Measurements;
 import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
-import io.understudy.cluster.plan.Refusal;
+import io.understudy.cluster.observe.MemberFacts.Measurements;
+import io.understudy.cluster.plan.Plan.Refusal;
 import io.understudy.etcd.EtcdVersion;
 import io.understudy.etcd.Role;
 import io.understudy.etcd.StorageStatus;

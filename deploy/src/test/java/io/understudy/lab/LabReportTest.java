@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.understudy.lab.check.WriteVisibility;
+import io.understudy.lab.check.SelfCheck.WriteVisibility;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

@@ -2,7 +2,8 @@ package io.understudy.lab;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.understudy.lab.RestartPolicy.Verdict;
+import io.understudy.lab.ChildWatch.RestartPolicy;
+import io.understudy.lab.ChildWatch.RestartPolicy.Verdict;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -7,7 +7,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.understudy.lab.ports.LabPort;
 import io.understudy.lab.ports.LabPorts;
-import io.understudy.lab.ports.PortCheck;
+import io.understudy.lab.ports.LabPorts.PortCheck;
 import io.understudy.lab.ports.PortHolders;
 import io.understudy.local.binary.EtcdBinaries;
 import io.understudy.local.process.Command;

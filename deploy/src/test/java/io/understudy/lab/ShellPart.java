@@ -1,7 +1,7 @@
 package io.understudy.lab;
 
-import io.understudy.lab.part.Child;
 import io.understudy.lab.part.Part;
+import io.understudy.lab.part.Part.Child;
 import io.understudy.local.process.LocalProcesses;
 import io.understudy.local.process.ServerCommand;
 import io.understudy.local.process.ServerProcess;

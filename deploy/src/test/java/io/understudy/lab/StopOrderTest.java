@@ -3,6 +3,7 @@ package io.understudy.lab;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.understudy.lab.Lab.StopOrder;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

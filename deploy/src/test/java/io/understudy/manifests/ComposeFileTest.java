@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
-import io.understudy.cluster.machine.ProcessKind;
+import io.understudy.cluster.machine.MachineSettings.ProcessKind;
 import io.understudy.cluster.settings.ClusterSettings;
 import io.understudy.gateway.GatewaySettings;
 import io.understudy.gateway.dashboard.DashboardSettings;

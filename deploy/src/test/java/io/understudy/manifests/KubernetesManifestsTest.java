@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.understudy.cluster.machine.MachineSettings;
-import io.understudy.cluster.machine.ProcessKind;
+import io.understudy.cluster.machine.MachineSettings.ProcessKind;
 import io.understudy.cluster.settings.ClusterSettings;
 import io.understudy.gateway.GatewaySettings;
 import io.understudy.gateway.dashboard.DashboardSettings;

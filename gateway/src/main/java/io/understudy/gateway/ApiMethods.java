@@ -1,5 +1,6 @@
 package io.understudy.gateway;
 
+import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.MessageLite;
 import io.etcd.jetcd.api.ClusterGrpc;
 import io.etcd.jetcd.api.HashKVRequest;
@@ -11,26 +12,34 @@ import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.ResponseHeader;
 import io.etcd.jetcd.api.StatusRequest;
 import io.etcd.jetcd.api.StatusResponse;
+import io.etcd.jetcd.api.TxnRequest;
 import io.etcd.jetcd.api.WatchGrpc;
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.Status;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.Permission;
 import io.understudy.gateway.api.RangeRequests;
 import io.understudy.gateway.api.SentRequests;
+import io.understudy.gateway.api.TxnRequests;
 import io.understudy.gateway.api.WireForm;
 import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.caller.ReadPermissions;
-import io.understudy.gateway.caller.StreamTaker;
 import io.understudy.gateway.caller.StreamedCall;
-import io.understudy.gateway.caller.StreamedRequests;
+import io.understudy.gateway.caller.StreamedCall.StreamTaker;
+import io.understudy.gateway.caller.StreamedCall.StreamedRequests;
 import io.understudy.gateway.forward.EtcdMethod;
 import io.understudy.gateway.forward.Forwarding;
+import io.understudy.gateway.forward.OneRequest;
 import io.understudy.gateway.member.MemberAnswers;
-import io.understudy.gateway.member.MembersShown;
+import io.understudy.gateway.member.MemberSettings.MembersShown;
 import io.understudy.gateway.read.ReadPath;
-import io.understudy.gateway.server.CallMethod;
+import io.understudy.gateway.read.Reads;
 import io.understudy.gateway.server.GrpcMethod;
+import io.understudy.gateway.server.GrpcMethod.CallMethod;
+import io.understudy.gateway.server.GrpcMethod.UnaryMethod;
+import io.understudy.gateway.server.MessageCall;
 import io.understudy.gateway.server.Reply;
-import io.understudy.gateway.server.UnaryMethod;
 import io.understudy.gateway.server.WebRequest;
 import io.understudy.gateway.watch.GrpcWatch;
 import io.understudy.gateway.watch.MessageWatch;
@@ -39,9 +48,12 @@ import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.List;
+import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Maps etcd's methods to the parts of the gateway that answer them. Thread-safe.
@@ -49,7 +61,13 @@ import java.util.stream.Stream;
  * <p>Invariant A1b: clients of etcd cannot distinguish a gateway from its source: etcdctl get with every option, jetcd,
  * and etcd3 for Node.
  */
-final class ApiMethods {
+record ApiMethods(
+        ReadPermissions permissions,
+        ReadPath reads,
+        Watches watches,
+        Forwarding forwarding,
+        MemberAnswers self,
+        MembersShown shown) {
 
     private static final String RANGE = KVGrpc.getRangeMethod().getFullMethodName();
     private static final String RANGE_STREAM = "etcdserverpb.KV/RangeStream";
@@ -58,28 +76,6 @@ final class ApiMethods {
     private static final String STATUS = MaintenanceGrpc.getStatusMethod().getFullMethodName();
     private static final String HASH_KV = MaintenanceGrpc.getHashKVMethod().getFullMethodName();
     private static final String MEMBERS = ClusterGrpc.getMemberListMethod().getFullMethodName();
-
-    private final ReadPermissions permissions;
-    private final ReadPath reads;
-    private final Watches watches;
-    private final Forwarding forwarding;
-    private final MemberAnswers self;
-    private final MembersShown shown;
-
-    ApiMethods(
-            ReadPermissions permissions,
-            ReadPath reads,
-            Watches watches,
-            Forwarding forwarding,
-            MemberAnswers self,
-            MembersShown shown) {
-        this.permissions = permissions;
-        this.reads = reads;
-        this.watches = watches;
-        this.forwarding = forwarding;
-        this.self = self;
-        this.shown = shown;
-    }
 
     /** All of them. */
     List<GrpcMethod> overGrpc() {
@@ -226,5 +222,52 @@ final class ApiMethods {
     @FunctionalInterface
     private interface Answer<A> {
         A get(long known) throws ApiException;
+    }
+
+    /** {@code KV.Txn}: a read if neither branch writes. */
+    private record Transactions(EtcdMethod method, Reads reads, Forwarding forwarding) implements CallMethod.Starter {
+
+        private static final Logger LOG = LoggerFactory.getLogger(Transactions.class);
+
+        @Override
+        public ServerCall.Listener<byte[]> start(MessageCall call, Metadata metadata, Caller caller, Executor loop) {
+            return new OneRequest(call, request -> {
+                TxnRequest txn;
+                try {
+                    txn = SentRequests.txn(request, reads.version());
+                } catch (InvalidProtocolBufferException e) {
+                    return end(
+                            call,
+                            new ApiException(
+                                    Status.Code.INTERNAL, "grpc: error unmarshalling request: " + e.getMessage()));
+                }
+                if (!TxnRequests.isReadOnly(txn)) {
+                    try {
+                        TxnRequests.requireSortable(txn, reads.version());
+                    } catch (ApiException e) {
+                        return end(call, e);
+                    }
+                    return forwarding.start(method, call, metadata, caller, loop, request);
+                }
+                reads.txn(caller, txn)
+                        .map(answer -> Reply.of(answer, WireForm.of(answer.result())))
+                        .onComplete(call::answer, why -> fail(call, why));
+                return new ServerCall.Listener<>() {};
+            });
+        }
+
+        private static void fail(ServerCall<byte[], byte[]> call, Throwable why) {
+            if (why instanceof ApiException refusal) {
+                var unused = end(call, refusal);
+            } else {
+                LOG.error("transaction failed", why);
+                var unused = end(call, new ApiException(Status.Code.INTERNAL, "understudy: " + why));
+            }
+        }
+
+        private static ServerCall.Listener<byte[]> end(ServerCall<byte[], byte[]> call, ApiException why) {
+            call.close(why.code().toStatus().withDescription(why.text()), new Metadata());
+            return new ServerCall.Listener<>() {};
+        }
     }
 }

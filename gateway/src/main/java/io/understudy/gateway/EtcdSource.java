@@ -24,10 +24,9 @@ import io.understudy.gateway.history.Compactions;
 import io.understudy.gateway.history.SourceEntries;
 import io.understudy.gateway.history.SourceHistory;
 import io.understudy.gateway.hub.CommitHistory;
-import io.understudy.gateway.hub.PreviousEntries;
+import io.understudy.gateway.hub.CommitHistory.PreviousEntries;
 import io.understudy.gateway.json.JsonForm;
 import io.understudy.gateway.json.SourceForm;
-import io.understudy.gateway.member.MembersShown;
 import io.understudy.gateway.metrics.GatewayMetrics;
 import io.understudy.gateway.permission.EnforcedPermissions;
 import io.understudy.gateway.read.ReadPath;
@@ -39,7 +38,6 @@ import io.understudy.health.HealthCheck;
 import io.understudy.tls.TlsFileException;
 import io.understudy.tls.TlsFiles;
 import io.understudy.vocabulary.ClusterId;
-import io.understudy.vocabulary.MemberId;
 import io.understudy.vocabulary.Revision;
 import io.vertx.core.Vertx;
 import java.time.Duration;
@@ -56,7 +54,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Invariant V9: a gateway behind a gateway costs its parent one watcher, inherits its staleness, and keeps its
  * watches through restarts and leader loss there.
  */
-final class EtcdSource implements GatewaySource {
+final class EtcdSource implements GatewaySource, SourceForwarding.Executed {
 
     private final GatewaySettings settings;
     private final Replica replica;
@@ -116,27 +114,7 @@ final class EtcdSource implements GatewaySource {
                 cluster,
                 settings.forward(),
                 forwarded,
-                new SourceForwarding.Executed() {
-                    @Override
-                    public boolean answered(long revision) {
-                        return facts.answered(revision);
-                    }
-
-                    @Override
-                    public void compacted(long revision) {
-                        ClusterId own = cluster();
-                        if (own != null) {
-                            replica.compacted(own, new Revision(revision));
-                        }
-                    }
-
-                    @Override
-                    public void authentication(boolean enabled) {
-                        if (permissions != null) {
-                            permissions.switched(enabled);
-                        }
-                    }
-                },
+                this,
                 () -> permissions != null && permissions.isEnforced(),
                 files != null && files.certificate() != null);
     }
@@ -157,24 +135,30 @@ final class EtcdSource implements GatewaySource {
         return facts.end(least);
     }
 
-    /** Records the revision of a proxied read. False if its client must not get it, after {@link #superseded}. */
-    boolean answered(long revision) {
+    /** Records the revision of an answer. False if its client must not get it, after {@link #superseded}. */
+    @Override
+    public boolean answered(long revision) {
         return facts.answered(revision);
+    }
+
+    @Override
+    public void compacted(long revision) {
+        ClusterId own = cluster();
+        if (own != null) {
+            replica.compacted(own, new Revision(revision));
+        }
+    }
+
+    @Override
+    public void authentication(boolean enabled) {
+        if (permissions != null) {
+            permissions.switched(enabled);
+        }
     }
 
     /** Closed with this. */
     EtcdCluster etcd() {
         return cluster;
-    }
-
-    @Override
-    public String kind() {
-        return "etcd";
-    }
-
-    @Override
-    public @Nullable String topic() {
-        return null;
     }
 
     @Override
@@ -212,11 +196,6 @@ final class EtcdSource implements GatewaySource {
     }
 
     @Override
-    public boolean answersReads() {
-        return true;
-    }
-
-    @Override
     public CommitHistory history() {
         return new SourceHistory(feeds, settings.range());
     }
@@ -243,11 +222,6 @@ final class EtcdSource implements GatewaySource {
         return jsonForm;
     }
 
-    @Override
-    public MembersShown membersShown() {
-        return settings.members().shown();
-    }
-
     /** Whether the replica follows this cluster, and no longer a former primary with other revisions. */
     private boolean isFollowed() {
         ClusterId followed = replica.cluster();
@@ -257,11 +231,6 @@ final class EtcdSource implements GatewaySource {
     @Override
     public @Nullable ClusterId cluster() {
         return cluster.view().clusterId();
-    }
-
-    @Override
-    public @Nullable MemberId leader() {
-        return cluster.view().leaderId();
     }
 
     @Override

@@ -15,9 +15,8 @@ import io.understudy.gateway.forward.ForwardMetrics;
 import io.understudy.gateway.forward.Forwarding;
 import io.understudy.gateway.forward.HeldWrites;
 import io.understudy.gateway.hub.CommitHistory;
-import io.understudy.gateway.hub.PreviousEntries;
+import io.understudy.gateway.hub.CommitHistory.PreviousEntries;
 import io.understudy.gateway.json.JsonForm;
-import io.understudy.gateway.member.MembersShown;
 import io.understudy.gateway.metrics.GatewayMetrics;
 import io.understudy.gateway.primary.PrimaryChoice;
 import io.understudy.gateway.primary.PrimaryChoice.Move;
@@ -32,10 +31,9 @@ import io.understudy.gateway.read.ReadSource;
 import io.understudy.gateway.replica.CommitLog;
 import io.understudy.gateway.replica.Replica;
 import io.understudy.gateway.replica.ReplicaWriter;
-import io.understudy.gateway.replica.SourceMove;
+import io.understudy.gateway.replica.ReplicaWriter.SourceMove;
 import io.understudy.health.HealthCheck;
 import io.understudy.vocabulary.ClusterId;
-import io.understudy.vocabulary.MemberId;
 import io.understudy.vocabulary.Revision;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -415,16 +413,6 @@ final class FollowedSource implements GatewaySource {
     }
 
     @Override
-    public String kind() {
-        return present.source().kind();
-    }
-
-    @Override
-    public @Nullable String topic() {
-        return null;
-    }
-
-    @Override
     public ClusterView view() {
         return present.source().view();
     }
@@ -444,11 +432,6 @@ final class FollowedSource implements GatewaySource {
                 },
                 this::confirmed,
                 timers);
-    }
-
-    @Override
-    public boolean answersReads() {
-        return true;
     }
 
     @Override
@@ -530,20 +513,10 @@ final class FollowedSource implements GatewaySource {
     }
 
     @Override
-    public MembersShown membersShown() {
-        return settings.members().shown();
-    }
-
-    @Override
     public @Nullable ClusterId cluster() {
         Present now = present;
         ClusterId reported = now.source().cluster();
         return reported == null ? now.cluster() : reported;
-    }
-
-    @Override
-    public @Nullable MemberId leader() {
-        return present.source().leader();
     }
 
     @Override

@@ -9,36 +9,39 @@ import io.understudy.feed.FeedMetrics;
 import io.understudy.feed.FeedSource;
 import io.understudy.gateway.api.ResponseHeaders;
 import io.understudy.gateway.caller.Caller;
-import io.understudy.gateway.caller.Freshness;
+import io.understudy.gateway.caller.Caller.Freshness;
 import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.caller.Session;
 import io.understudy.gateway.dashboard.Dashboard;
 import io.understudy.gateway.dashboard.DashboardSources;
 import io.understudy.gateway.forward.ForwardMetrics;
+import io.understudy.gateway.forward.ForwardSettings.Writes;
 import io.understudy.gateway.forward.ServedCalls;
-import io.understudy.gateway.forward.Writes;
 import io.understudy.gateway.hub.WatchHub;
 import io.understudy.gateway.json.JsonApi;
 import io.understudy.gateway.member.MemberAnswers;
+import io.understudy.gateway.member.MemberSettings.MembersShown;
 import io.understudy.gateway.member.StatusReport;
+import io.understudy.gateway.metrics.GatewayMeter;
 import io.understudy.gateway.metrics.GatewayMetrics;
 import io.understudy.gateway.permission.Rechecks;
 import io.understudy.gateway.read.ReadPath;
 import io.understudy.gateway.read.ReadSource;
-import io.understudy.gateway.replica.Condition;
 import io.understudy.gateway.replica.Replica;
-import io.understudy.gateway.replica.ReplicaListener;
 import io.understudy.gateway.replica.ReplicaState;
+import io.understudy.gateway.replica.ReplicaState.Condition;
+import io.understudy.gateway.replica.ReplicaState.ReplicaListener;
 import io.understudy.gateway.replica.ReplicaWriter;
-import io.understudy.gateway.rest.RestServer;
+import io.understudy.gateway.rest.RestApi;
 import io.understudy.gateway.rest.StreamSource;
 import io.understudy.gateway.server.ApiServer;
 import io.understudy.gateway.server.ConnectionLimit;
 import io.understudy.gateway.server.Loads;
-import io.understudy.gateway.server.MetricsPage;
 import io.understudy.gateway.server.RequestListener;
 import io.understudy.gateway.server.WebPages;
+import io.understudy.gateway.server.WebPages.MetricsPage;
+import io.understudy.gateway.trace.CallTrace.CallTracer;
 import io.understudy.gateway.trace.Tracing;
 import io.understudy.gateway.watch.Watches;
 import io.understudy.metrics.ProcessMetrics;
@@ -52,6 +55,7 @@ import io.vertx.core.VertxOptions;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -95,7 +99,8 @@ public final class Gateway implements AutoCloseable {
     private final Watches watches;
     private final ServedCalls calls;
     private final ApiServer server;
-    private final RestServer rest;
+    private final RestApi restApi;
+    private final ApiServer rest;
     private final Tracing tracing;
     private final @Nullable Dashboard dashboard;
     private final AtomicBoolean closing = new AtomicBoolean();
@@ -135,7 +140,8 @@ public final class Gateway implements AutoCloseable {
                 reading.apply(source.reads()),
                 writer::requestProgress,
                 this::isLeaderLost,
-                registry);
+                registry,
+                System::nanoTime);
         this.hub = new WatchHub(
                 settings.watches(),
                 replica.log(),
@@ -151,7 +157,8 @@ public final class Gateway implements AutoCloseable {
                 new Watches.Source(source::cluster, this::isLeaderLost, this::unwatched, reads::requestProgress),
                 forwardsWatches(settings) ? source.forwarding()::watch : null,
                 settings.limits().maxRequestBytes(),
-                registry);
+                registry,
+                System::nanoTime);
         GatewayChecks checks = new GatewayChecks(
                 closing::get,
                 replica,
@@ -173,7 +180,13 @@ public final class Gateway implements AutoCloseable {
                 headers,
                 MemberIds::of);
         this.calls = new ServedCalls(source.forwarding(), reads::holds);
-        ApiMethods methods = new ApiMethods(permissions, reads, watches, calls, members, source.membersShown());
+        ApiMethods methods = new ApiMethods(
+                permissions,
+                reads,
+                watches,
+                calls,
+                members,
+                source.topic() == null ? settings.members().shown() : MembersShown.GATEWAYS);
         Loads loads = new Loads(settings.limits().load(), registry);
         this.tracing = Tracing.of(settings.tracing(), settings.name(), build, registry);
         RequestListener listener =
@@ -213,12 +226,10 @@ public final class Gateway implements AutoCloseable {
                                 this::lagRevisions),
                         registry)
                 : null;
-        this.rest = new RestServer(
-                vertx,
-                settings.rest().listen(),
-                tls,
-                connections,
-                loads,
+        RequestListener restListener = route -> TracedRequests.of(
+                metrics.restRequestsOf(route)::answered,
+                RestApi.READS.contains(route) ? tracing.ofRoute(route) : CallTracer.NONE);
+        this.restApi = new RestApi(
                 reads,
                 permissions,
                 request -> methods.call(AUTHENTICATE, anonymous(), request, gone -> {}),
@@ -230,21 +241,37 @@ public final class Gateway implements AutoCloseable {
                         Rechecks.revocations(registry)),
                 report,
                 dashboard,
-                TracedRest.of(metrics::answeredRest, tracing));
-        metrics.observe(new GatewayMetrics.Gauges(
-                () -> checks.ready().problem().isEmpty() ? 1 : 0,
-                () -> ofState(state -> state.revision().value()),
-                () -> ofState(ReplicaState::keys),
-                () -> ofState(ReplicaState::bytes),
-                replica::heapBytes,
-                () -> replica.log().size(),
-                () -> replica.log().bytes(),
-                () -> replica.kept().bytes(),
-                this::lagRevisions,
-                () -> ofState(state -> 1),
-                () -> writer.silence().toMillis() / 1000.0,
-                server::connections,
-                rest::streams));
+                restListener);
+        this.rest = new ApiServer(
+                vertx,
+                settings.rest().listen(),
+                tls,
+                RestApi.limits(settings.limits()),
+                connections,
+                loads,
+                List.of(),
+                listener,
+                restApi,
+                restApi);
+        GatewayMeter.READY
+                .gauge(() -> checks.ready().problem().isEmpty() ? 1 : 0)
+                .register(registry);
+        GatewayMeter.REPLICA_REVISION
+                .gauge(() -> ofState(state -> state.revision().value()))
+                .register(registry);
+        GatewayMeter.REPLICA_KEYS.gauge(() -> ofState(ReplicaState::keys)).register(registry);
+        GatewayMeter.REPLICA_BYTES.gauge(() -> ofState(ReplicaState::bytes)).register(registry);
+        GatewayMeter.REPLICA_HEAP.gauge(replica::heapBytes).register(registry);
+        GatewayMeter.WINDOW_COMMITS.gauge(() -> replica.log().size()).register(registry);
+        GatewayMeter.WINDOW_BYTES.gauge(() -> replica.log().bytes()).register(registry);
+        GatewayMeter.RESPONSES_KEPT.gauge(() -> replica.kept().bytes()).register(registry);
+        GatewayMeter.REPLICA_LAG.gauge(this::lagRevisions).register(registry);
+        GatewayMeter.REPLICA_READY.gauge(() -> ofState(state -> 1)).register(registry);
+        GatewayMeter.FEED_SILENCE
+                .gauge(() -> writer.silence().toMillis() / 1000.0)
+                .register(registry);
+        GatewayMeter.CONNECTIONS.gauge(server::connections).register(registry);
+        GatewayMeter.REST_STREAMS.gauge(restApi::streams).register(registry);
     }
 
     /**
@@ -324,6 +351,7 @@ public final class Gateway implements AutoCloseable {
         steps.run("forwarded calls", calls::close);
         // Both at once: neither takes requests while the other waits for its own.
         Future<Void> served = server.shutdown(settings.closeTimeout());
+        restApi.close();
         Future<Void> servedByRest = rest.shutdown(settings.closeTimeout());
         steps.run("server", () -> steps.await(served));
         steps.run("REST", () -> steps.await(servedByRest));

@@ -1,8 +1,8 @@
 package io.understudy.gateway;
 
 import io.understudy.gateway.read.ReadPath;
-import io.understudy.gateway.replica.Condition;
 import io.understudy.gateway.replica.Replica;
+import io.understudy.gateway.replica.ReplicaState.Condition;
 import io.understudy.gateway.replica.ReplicaWriter;
 import io.understudy.health.HealthCheck;
 import io.understudy.health.HealthChecks;
@@ -14,41 +14,24 @@ import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 
-/** The checks of {@code /livez} and {@code /readyz}. Thread-safe. */
-final class GatewayChecks {
+/**
+ * The checks of {@code /livez} and {@code /readyz}. Thread-safe.
+ *
+ * @param passesThrough whether the source answers reads while there is no replica
+ * @param ofSource readiness checks of the source
+ * @param maxSilence maximum silence of the feed, and staleness of the replica, before readiness is red
+ */
+record GatewayChecks(
+        BooleanSupplier closing,
+        Replica replica,
+        ReplicaWriter writer,
+        ReadPath reads,
+        boolean passesThrough,
+        List<HealthCheck> ofSource,
+        Duration maxSilence) {
 
     /** Checks of freshness, which serializable reads don't need. */
     private static final Set<String> FRESHNESS = Set.of("staleness", "read_index", "heartbeats", "source");
-
-    private final BooleanSupplier closing;
-    private final Replica replica;
-    private final ReplicaWriter writer;
-    private final ReadPath reads;
-    private final boolean passesThrough;
-    private final List<HealthCheck> ofSource;
-    private final Duration maxSilence;
-
-    /**
-     * @param passesThrough whether the source answers reads while there is no replica
-     * @param ofSource readiness checks of the source
-     * @param maxSilence maximum silence of the feed, and staleness of the replica, before readiness is red
-     */
-    GatewayChecks(
-            BooleanSupplier closing,
-            Replica replica,
-            ReplicaWriter writer,
-            ReadPath reads,
-            boolean passesThrough,
-            List<HealthCheck> ofSource,
-            Duration maxSilence) {
-        this.closing = closing;
-        this.replica = replica;
-        this.writer = writer;
-        this.reads = reads;
-        this.passesThrough = passesThrough;
-        this.ofSource = ofSource;
-        this.maxSilence = maxSilence;
-    }
 
     /** Returns the checks of failures that only a restart or an operator can repair. */
     HealthChecks live() {

@@ -5,9 +5,8 @@ import io.understudy.feed.FeedSource;
 import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.forward.Forwarding;
 import io.understudy.gateway.hub.CommitHistory;
-import io.understudy.gateway.hub.PreviousEntries;
+import io.understudy.gateway.hub.CommitHistory.PreviousEntries;
 import io.understudy.gateway.json.JsonForm;
-import io.understudy.gateway.member.MembersShown;
 import io.understudy.gateway.read.ReadPath;
 import io.understudy.gateway.read.ReadSource;
 import io.understudy.gateway.replica.ReplicaWriter;
@@ -23,13 +22,19 @@ import org.jspecify.annotations.Nullable;
 sealed interface GatewaySource permits EtcdSource, FollowedSource, KafkaSource {
 
     /** Its kind, in one word. */
-    String kind();
+    default String kind() {
+        return topic() == null ? "etcd" : "kafka";
+    }
 
     /** The topic; null for a cluster. */
-    @Nullable String topic();
+    default @Nullable String topic() {
+        return null;
+    }
 
     /** The latest view of the cluster; null if there is no connection to one. */
-    @Nullable ClusterView view();
+    default @Nullable ClusterView view() {
+        return null;
+    }
 
     /** Returns the feeds of the replica. */
     FeedSource feeds();
@@ -38,7 +43,9 @@ sealed interface GatewaySource permits EtcdSource, FollowedSource, KafkaSource {
     ReadSource reads();
 
     /** Whether it serves reads that the replica can't, or all reads without a replica. */
-    boolean answersReads();
+    default boolean answersReads() {
+        return true;
+    }
 
     /** Commits from before the replica's window. */
     CommitHistory history();
@@ -55,20 +62,24 @@ sealed interface GatewaySource permits EtcdSource, FollowedSource, KafkaSource {
     /** Returns the JSON dialect. */
     Supplier<JsonForm> jsonForm();
 
-    /** Returns the members that clients see. */
-    MembersShown membersShown();
-
     /** Null until the source reports it. */
     @Nullable ClusterId cluster();
 
     /** Null while the source reports none. */
-    @Nullable MemberId leader();
+    default @Nullable MemberId leader() {
+        ClusterView view = view();
+        return view == null ? null : view.leaderId();
+    }
 
     /** The last reported raft term; 0 before the first. */
-    long raftTerm();
+    default long raftTerm() {
+        return 0;
+    }
 
     /** The greatest revision reported outside of the feed; 0 before the first. */
-    long revision();
+    default long revision() {
+        return 0;
+    }
 
     /** Its readiness checks. */
     List<HealthCheck> checks(ReadPath reads);
@@ -78,11 +89,11 @@ sealed interface GatewaySource permits EtcdSource, FollowedSource, KafkaSource {
      *
      * @param writer of the replica
      */
-    void start(ReplicaWriter writer);
+    default void start(ReplicaWriter writer) {}
 
     /** The replica has a state for the first time, or again. */
-    void replicaReady();
+    default void replicaReady() {}
 
     /** Closes it after its last use. Idempotent. */
-    void close(ShutdownSteps steps);
+    default void close(ShutdownSteps steps) {}
 }

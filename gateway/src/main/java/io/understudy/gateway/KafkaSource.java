@@ -1,23 +1,19 @@
 package io.understudy.gateway;
 
 import io.micrometer.core.instrument.MeterRegistry;
-import io.understudy.etcd.ClusterView;
 import io.understudy.feed.FeedSource;
 import io.understudy.feed.kafka.KafkaFeedSource;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.forward.Forwarding;
 import io.understudy.gateway.hub.CommitHistory;
-import io.understudy.gateway.hub.PreviousEntries;
+import io.understudy.gateway.hub.CommitHistory.PreviousEntries;
 import io.understudy.gateway.json.JsonForm;
-import io.understudy.gateway.member.MembersShown;
 import io.understudy.gateway.read.ReadPath;
 import io.understudy.gateway.read.ReadSource;
 import io.understudy.gateway.replica.Replica;
-import io.understudy.gateway.replica.ReplicaWriter;
 import io.understudy.health.HealthCheck;
 import io.understudy.vocabulary.ClusterId;
-import io.understudy.vocabulary.MemberId;
 import io.vertx.core.Vertx;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -55,18 +51,8 @@ final class KafkaSource implements GatewaySource {
     }
 
     @Override
-    public String kind() {
-        return "kafka";
-    }
-
-    @Override
     public String topic() {
         return settings.feed().topic();
-    }
-
-    @Override
-    public @Nullable ClusterView view() {
-        return null;
     }
 
     @Override
@@ -123,49 +109,13 @@ final class KafkaSource implements GatewaySource {
         return () -> JsonForm.GRPC_GATEWAY_1;
     }
 
-    /** The topic doesn't list etcd's members. */
-    @Override
-    public MembersShown membersShown() {
-        return MembersShown.GATEWAYS;
-    }
-
     @Override
     public @Nullable ClusterId cluster() {
         return replica.cluster();
     }
 
     @Override
-    public @Nullable MemberId leader() {
-        return null;
-    }
-
-    @Override
-    public long raftTerm() {
-        return 0;
-    }
-
-    @Override
-    public long revision() {
-        return 0;
-    }
-
-    @Override
     public List<HealthCheck> checks(ReadPath reads) {
         return List.of(new HealthCheck("heartbeats", reads::confirmationProblem));
-    }
-
-    @Override
-    public void start(ReplicaWriter writer) {
-        // Nothing to compare the replica with.
-    }
-
-    @Override
-    public void replicaReady() {
-        // No member to probe.
-    }
-
-    @Override
-    public void close(ShutdownSteps steps) {
-        // Each feed closes its own connections.
     }
 }

@@ -2,8 +2,8 @@ package io.understudy.gateway;
 
 import io.understudy.gateway.server.RequestListener.Outcomes;
 import io.understudy.gateway.trace.CallTrace;
-import io.understudy.gateway.trace.CallTracer;
-import io.understudy.gateway.trace.Carrier;
+import io.understudy.gateway.trace.CallTrace.CallTracer;
+import io.understudy.gateway.trace.CallTrace.Carrier;
 
 /** Reports one method's requests to the metrics and the tracer. Thread-safe. */
 record TracedRequests(Outcomes measured, CallTracer tracer) implements Outcomes {

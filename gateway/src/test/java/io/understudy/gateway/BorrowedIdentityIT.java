@@ -11,7 +11,7 @@ import io.understudy.config.HostPort;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.gateway.forward.EtcdMethod;
 import io.understudy.gateway.forward.ForwardSettings;
-import io.understudy.gateway.forward.Writes;
+import io.understudy.gateway.forward.ForwardSettings.Writes;
 import io.understudy.gateway.server.Unhurried;
 import io.understudy.local.certificate.Certificates;
 import io.understudy.tls.ClientCertificates;

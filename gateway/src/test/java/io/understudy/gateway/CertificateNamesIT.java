@@ -17,7 +17,7 @@ import io.grpc.StatusRuntimeException;
 import io.understudy.config.HostPort;
 import io.understudy.gateway.PermissionDifferences.Client;
 import io.understudy.gateway.forward.ForwardSettings;
-import io.understudy.gateway.forward.Writes;
+import io.understudy.gateway.forward.ForwardSettings.Writes;
 import io.understudy.gateway.permission.PermissionSettings;
 import io.understudy.gateway.server.Unhurried;
 import io.understudy.local.certificate.Certificates;

@@ -7,7 +7,7 @@ import static org.awaitility.Awaitility.await;
 import io.understudy.config.HostPort;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.gateway.forward.ForwardSettings;
-import io.understudy.gateway.forward.Writes;
+import io.understudy.gateway.forward.ForwardSettings.Writes;
 import io.understudy.local.junit.EtcdExtension;
 import java.net.URI;
 import org.junit.jupiter.api.Test;

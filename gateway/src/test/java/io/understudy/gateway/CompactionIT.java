@@ -18,7 +18,7 @@ import io.etcd.jetcd.api.WatchResponse;
 import io.grpc.Channel;
 import io.grpc.ManagedChannel;
 import io.understudy.gateway.forward.ForwardSettings;
-import io.understudy.gateway.forward.Writes;
+import io.understudy.gateway.forward.ForwardSettings.Writes;
 import io.understudy.local.etcd.EtcdMember;
 import io.understudy.local.junit.EtcdExtension;
 import java.util.ArrayList;

@@ -7,7 +7,7 @@ import static org.awaitility.Awaitility.await;
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.RangeResponse;
 import io.understudy.config.HostPort;
-import io.understudy.gateway.verify.VerifySettings;
+import io.understudy.gateway.verify.Verifier.VerifySettings;
 import io.understudy.local.etcd.LocalEtcd;
 import io.understudy.local.junit.EtcdExtension;
 import java.time.Duration;

@@ -12,7 +12,7 @@ import io.grpc.Metadata;
 import io.grpc.MethodDescriptor.MethodType;
 import io.grpc.Status;
 import io.understudy.config.Binder;
-import io.understudy.gateway.forward.Bytes;
+import io.understudy.gateway.forward.EtcdMethod.Bytes;
 import io.understudy.local.junit.EtcdExtension;
 import java.io.IOException;
 import java.net.URI;

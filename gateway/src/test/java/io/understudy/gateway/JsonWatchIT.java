@@ -12,7 +12,7 @@ import io.etcd.jetcd.api.LeaseGrpc;
 import io.etcd.jetcd.api.PutRequest;
 import io.grpc.ManagedChannel;
 import io.understudy.gateway.forward.ForwardSettings;
-import io.understudy.gateway.forward.Writes;
+import io.understudy.gateway.forward.ForwardSettings.Writes;
 import io.understudy.local.junit.EtcdExtension;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.understudy.gateway.forward.ForwardSettings;
-import io.understudy.gateway.forward.Writes;
+import io.understudy.gateway.forward.ForwardSettings.Writes;
 import io.understudy.gateway.hub.HubSettings;
 import io.understudy.local.junit.EtcdExtension;
 import java.nio.file.Path;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.understudy.etcd.ReadIndex;
-import io.understudy.gateway.read.ReadIndexSource;
+import io.understudy.gateway.read.ReadSource.ReadIndexSource;
 import io.understudy.local.etcd.EtcdMember;
 import io.understudy.local.etcd.LocalEtcd;
 import io.understudy.local.junit.EtcdExtension;

@@ -15,7 +15,7 @@ import io.understudy.config.HostPort;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.gateway.forward.EtcdMethod;
 import io.understudy.gateway.forward.ForwardSettings;
-import io.understudy.gateway.forward.Writes;
+import io.understudy.gateway.forward.ForwardSettings.Writes;
 import io.understudy.local.junit.EtcdExtension;
 import java.net.URI;
 import java.time.Duration;

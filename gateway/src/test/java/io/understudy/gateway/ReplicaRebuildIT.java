@@ -11,7 +11,7 @@ import io.etcd.jetcd.api.KeyValue;
 import io.etcd.jetcd.api.PutRequest;
 import io.grpc.ManagedChannel;
 import io.understudy.gateway.replica.ReplicaSettings;
-import io.understudy.gateway.verify.VerifySettings;
+import io.understudy.gateway.verify.Verifier.VerifySettings;
 import io.understudy.local.junit.EtcdExtension;
 import java.net.URI;
 import java.time.Duration;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
-import io.understudy.gateway.verify.VerifySettings;
+import io.understudy.gateway.verify.Verifier.VerifySettings;
 import io.understudy.local.junit.EtcdExtension;
 import java.nio.file.Path;
 import java.time.Duration;

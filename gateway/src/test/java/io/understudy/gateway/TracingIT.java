@@ -19,7 +19,7 @@ import io.opentelemetry.proto.trace.v1.Status.StatusCode;
 import io.understudy.config.HostPort;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.gateway.forward.ForwardSettings;
-import io.understudy.gateway.forward.Writes;
+import io.understudy.gateway.forward.ForwardSettings.Writes;
 import io.understudy.gateway.trace.TracingSettings;
 import io.understudy.local.junit.EtcdExtension;
 import java.net.URI;

@@ -16,7 +16,7 @@ import io.understudy.feed.Feed;
 import io.understudy.feed.FeedConsumer;
 import io.understudy.feed.FeedEndedException;
 import io.understudy.gateway.forward.ForwardSettings;
-import io.understudy.gateway.forward.Writes;
+import io.understudy.gateway.forward.ForwardSettings.Writes;
 import io.understudy.gateway.hub.HubSettings;
 import io.understudy.local.etcd.EtcdMember;
 import io.understudy.local.junit.EtcdExtension;

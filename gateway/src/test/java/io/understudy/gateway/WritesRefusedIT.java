@@ -31,7 +31,7 @@ import io.grpc.protobuf.ProtoUtils;
 import io.grpc.stub.ClientCalls;
 import io.grpc.stub.StreamObserver;
 import io.understudy.gateway.member.MemberSettings;
-import io.understudy.gateway.member.MembersShown;
+import io.understudy.gateway.member.MemberSettings.MembersShown;
 import io.understudy.local.junit.EtcdExtension;
 import java.net.URI;
 import java.util.List;

@@ -4,7 +4,6 @@ import io.etcd.jetcd.api.AuthGrpc;
 import io.etcd.jetcd.api.AuthenticateRequest;
 import io.grpc.ClientInterceptor;
 import io.grpc.ManagedChannel;
-import io.grpc.ManagedChannelBuilder;
 import io.grpc.Metadata;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.MetadataUtils;
@@ -50,9 +49,7 @@ record Access(String token) {
     }
 
     private static String token(URI voter, String password) {
-        ManagedChannel channel = ManagedChannelBuilder.forAddress(voter.getHost(), voter.getPort())
-                .usePlaintext()
-                .build();
+        ManagedChannel channel = Connections.to(voter);
         try {
             return AuthGrpc.newBlockingStub(channel)
                     .withWaitForReady()

@@ -1,9 +1,13 @@
 package io.understudy.bench;
 
+import io.understudy.bench.LoadGenerator.Load;
+import io.understudy.bench.LoadGenerator.Shot;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /** Our own load generator, where h2load is not to be had. It takes more of the machine's time than that. */
 final class OwnClient implements LoadGenerator {
@@ -60,6 +64,44 @@ final class OwnClient implements LoadGenerator {
         long wait = due - System.nanoTime();
         if (wait > 0) {
             TimeUnit.NANOSECONDS.sleep(wait);
+        }
+    }
+
+    /** Counts answers and errors. Safe for use by several threads. */
+    private static final class OwnClientTally {
+
+        private final int answerBytes;
+        private long[] micros = new long[1 << 16];
+        private int answered;
+        private long errors;
+        private @Nullable Throwable firstFailure;
+
+        OwnClientTally(int answerBytes) {
+            this.answerBytes = answerBytes;
+        }
+
+        /** Adds a request: either it has an answer, or it failed. */
+        synchronized void add(long nanos, byte @Nullable [] answer, @Nullable Throwable failure) {
+            if (answer == null || answer.length != answerBytes) {
+                errors++;
+                firstFailure = firstFailure == null ? failure : firstFailure;
+                return;
+            }
+            if (answered == micros.length) {
+                micros = Arrays.copyOf(micros, answered * 2);
+            }
+            micros[answered++] = nanos / 1_000;
+        }
+
+        /** @throws BenchException there were errors */
+        synchronized Load load(Duration elapsed) {
+            if (errors > 0) {
+                String message = errors + " of " + (errors + answered) + " requests failed";
+                throw firstFailure == null
+                        ? new BenchException(message + ": response length differs from " + answerBytes + " bytes")
+                        : new BenchException(message, firstFailure);
+            }
+            return new Load(new Tally(answered, elapsed), Latencies.of(Arrays.copyOf(micros, answered)));
         }
     }
 }

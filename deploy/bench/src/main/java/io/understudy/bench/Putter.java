@@ -1,15 +1,13 @@
 package io.understudy.bench;
 
-import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.PutResponse;
 import io.grpc.ManagedChannel;
-import io.grpc.netty.NettyChannelBuilder;
 import io.grpc.stub.StreamObserver;
+import io.understudy.bench.Watchers.WatchedKeys;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -33,11 +31,7 @@ final class Putter implements AutoCloseable {
     record Put(long sent, AtomicLong acknowledged) {}
 
     Putter(URI leader, Access access) {
-        channel = NettyChannelBuilder.forAddress(leader.getHost(), leader.getPort())
-                .usePlaintext()
-                .directExecutor()
-                .intercept(access.onEachCall())
-                .build();
+        channel = Connections.to(leader, access.onEachCall());
     }
 
     /**
@@ -49,26 +43,23 @@ final class Putter implements AutoCloseable {
         free.acquire();
         check();
         Put put = new Put(System.nanoTime(), new AtomicLong());
-        KVGrpc.newStub(channel)
-                .withWaitForReady()
-                .withDeadlineAfter(ServerConnections.DEADLINE.toMillis(), TimeUnit.MILLISECONDS)
-                .put(keys.put(puts.size()), new StreamObserver<>() {
-                    @Override
-                    public void onNext(PutResponse response) {
-                        put.acknowledged().set(System.nanoTime());
-                    }
+        Connections.stub(channel).put(keys.put(puts.size()), new StreamObserver<>() {
+            @Override
+            public void onNext(PutResponse response) {
+                put.acknowledged().set(System.nanoTime());
+            }
 
-                    @Override
-                    public void onError(Throwable why) {
-                        failure.compareAndSet(null, why);
-                        free.release();
-                    }
+            @Override
+            public void onError(Throwable why) {
+                failure.compareAndSet(null, why);
+                free.release();
+            }
 
-                    @Override
-                    public void onCompleted() {
-                        free.release();
-                    }
-                });
+            @Override
+            public void onCompleted() {
+                free.release();
+            }
+        });
         puts.add(put);
     }
 

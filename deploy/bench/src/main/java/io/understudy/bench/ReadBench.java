@@ -1,5 +1,6 @@
 package io.understudy.bench;
 
+import io.understudy.bench.WorkMeasuring.Measuring;
 import io.understudy.lab.progress.Progress;
 import java.nio.file.Path;
 import java.util.ArrayList;

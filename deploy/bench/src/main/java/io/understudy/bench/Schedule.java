@@ -59,8 +59,12 @@ public record Schedule(
         return !duration.isNegative() && !duration.isZero();
     }
 
-    /** @throws IllegalArgumentException the condition does not hold */
-    static void require(boolean condition, String message) {
+    /**
+     * Requires a condition.
+     *
+     * @throws IllegalArgumentException it does not hold
+     */
+    public static void require(boolean condition, String message) {
         if (!condition) {
             throw new IllegalArgumentException(message);
         }

@@ -17,6 +17,8 @@ import io.netty.handler.codec.http2.Http2FrameWriter;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.util.AsciiString;
+import io.understudy.bench.CountedWatchStream.Deliveries;
+import io.understudy.bench.ServerConnections.NotServedException;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.List;

@@ -1,32 +1,28 @@
 package io.understudy.bench;
 
+import io.understudy.bench.CountedWatchStream.Deliveries;
+import io.understudy.bench.CpuMeter.CpuReading;
 import io.understudy.bench.WatchWork.Demand;
+import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 /** Puts, and measures what their delivery takes. */
-final class WatchLoadProbe implements WatchProbe {
+record WatchLoadProbe(WatchWork work, WatchBenchSettings settings, TestBed servers, CpuMeter cpu)
+        implements WatchProbe {
 
     /** How fast puts that reach one watcher are repeated in a warm-up: the history that they make has to be kept. */
     private static final Pace SINGLE_WARM_UP = new Pace(2_000);
 
     private static final int WARM_UP_IN_FLIGHT = 8;
-
-    private final WatchWork work;
-    private final WatchBenchSettings settings;
-    private final TestBed servers;
-    private final CpuMeter cpu;
-
-    WatchLoadProbe(WatchWork work, WatchBenchSettings settings, TestBed servers, CpuMeter cpu) {
-        this.work = work;
-        this.settings = settings;
-        this.servers = servers;
-        this.cpu = cpu;
-    }
 
     @Override
     public int runs() {
@@ -115,5 +111,150 @@ final class WatchLoadProbe implements WatchProbe {
 
     private static long ownMicros() {
         return ProcessCpu.micros(ProcessHandle.current().pid());
+    }
+
+    /**
+     * The result of a run in which every watcher received every event once.
+     *
+     * @param puts that were made
+     * @param events delivered to all watchers together, in the time from the first put until the last delivery
+     * @param sinceAcknowledged from a put's acknowledgement to its delivery, of some watchers; zero if it was there before
+     * @param sinceSent from when it was sent
+     */
+    record WatchLoad(long puts, Tally events, Latencies sinceAcknowledged, Latencies sinceSent) {
+
+        static WatchLoad of(List<Putter.Put> puts, Deliveries delivered, Tally events) {
+            long[] acknowledged = new long[delivered.samples()];
+            long[] sent = new long[delivered.samples()];
+            for (int sample = 0; sample < sent.length; sample++) {
+                Putter.Put put = puts.get((int) delivered.number(sample));
+                acknowledged[sample] =
+                        Math.max(0, delivered.nanos(sample) - put.acknowledged().get()) / 1_000;
+                sent[sample] = (delivered.nanos(sample) - put.sent()) / 1_000;
+            }
+            return new WatchLoad(puts.size(), events, Latencies.of(acknowledged), Latencies.of(sent));
+        }
+    }
+
+    /**
+     * A load and what it took.
+     *
+     * @param cpuMicros of the path's servers, less what they use when idle
+     * @param loadCores cores that the load generator used
+     * @param voterBytes between voters and their clients; zero if not measured
+     */
+    private record WatchCost(WatchLoad load, Map<ProcessRole, Double> cpuMicros, double loadCores, long voterBytes) {
+
+        WatchCost {
+            cpuMicros = Map.copyOf(cpuMicros);
+        }
+
+        Map<ProcessRole, Double> cpuMicrosPerEvent() {
+            Map<ProcessRole, Double> perEvent = new HashMap<>(cpuMicros);
+            perEvent.replaceAll((role, micros) -> micros / load.events().requests());
+            return perEvent;
+        }
+
+        double cpuMicrosPerPut() {
+            return CpuMeter.sum(cpuMicros) / load.puts();
+        }
+
+        double votersMicrosPerPut() {
+            return cpuMicros.getOrDefault(ProcessRole.VOTERS, 0.0) / load.puts();
+        }
+
+        double voterBytesPerPut() {
+            return (double) voterBytes / load.puts();
+        }
+
+        /**
+         * The figures of puts at a steady rate.
+         *
+         * @param one the same puts with one watcher
+         */
+        Run beside(WatchCost one) {
+            Map<Figure, Double> figures = figures();
+            double eventsPerPut = (double) load.events().requests() / load.puts();
+            figures.put(Figure.CPU_LESS_PUTS, (cpuMicrosPerPut() - one.cpuMicrosPerPut()) / eventsPerPut);
+            figures.put(Figure.VOTERS_TO_ONE, votersMicrosPerPut() / one.votersMicrosPerPut());
+            if (one.voterBytes > 0) {
+                figures.put(Figure.BYTES_TO_ONE, voterBytesPerPut() / one.voterBytesPerPut());
+            }
+            return new Run(figures, cpuMicrosPerEvent());
+        }
+
+        /** The figures of puts at full pace. */
+        Run with(int inFlight) {
+            Map<Figure, Double> figures = figures();
+            figures.put(Figure.IN_FLIGHT, (double) inFlight);
+            return new Run(figures, cpuMicrosPerEvent());
+        }
+
+        private Map<Figure, Double> figures() {
+            Map<Figure, Double> figures = new EnumMap<>(Figure.class);
+            figures.put(Figure.EVENTS_PER_SECOND, load.events().perSecond());
+            figures.put(
+                    Figure.PUTS_PER_SECOND,
+                    load.events().perSecond() * load.puts() / load.events().requests());
+            figures.putAll(Run.latencies(load.sinceAcknowledged()));
+            figures.put(Figure.SENT_P50_MILLIS, load.sinceSent().millis(0.5));
+            figures.put(Figure.SENT_P99_MILLIS, load.sinceSent().millis(0.99));
+            figures.put(Figure.LOAD_CORES, loadCores);
+            figures.put(Figure.CPU_PER_EVENT, CpuMeter.sum(cpuMicrosPerEvent()));
+            if (voterBytes > 0) {
+                figures.put(Figure.BYTES_PER_PUT, voterBytesPerPut());
+            }
+            return figures;
+        }
+    }
+
+    /**
+     * Puts, and checks that the puts reach watchers.
+     *
+     * @param leader where to put
+     * @param access the identity of the client
+     */
+    record WatchDrive(URI leader, Access access) {
+
+        private static final long PAUSE_NANOS = 50_000;
+
+        /**
+         * Puts for a time and waits until everything is delivered.
+         *
+         * @param client has not been used in a run before
+         * @param inFlight how many puts may be under way: sent, but not yet delivered to all their watchers
+         * @throws BenchException a put failed, or something was lost or repeated
+         */
+        WatchLoad run(WatchClient client, Watchers watchers, Pace pace, int inFlight, Duration duration) {
+            try (Putter putter = new Putter(leader, access)) {
+                long began = System.nanoTime();
+                long end = began + duration.toNanos();
+                do {
+                    awaitNanos(began + pace.dueNanos(putter.count()));
+                    awaitRoom(client, (long) (putter.count() - inFlight + 1) * watchers.reachedByEachPut());
+                    putter.put();
+                } while (began + pace.dueNanos(putter.count()) < end && System.nanoTime() < end);
+                Deliveries delivered = client.await(putter.count());
+                Tally events = new Tally(client.delivered(), Duration.ofNanos(System.nanoTime() - began));
+                return WatchLoad.of(putter.awaitAll(), delivered, events);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new BenchException("interrupted", e);
+            }
+        }
+
+        private static void awaitRoom(WatchClient client, long delivered) {
+            while (client.delivered() < delivered) {
+                client.check();
+                LockSupport.parkNanos(PAUSE_NANOS);
+            }
+        }
+
+        private static void awaitNanos(long due) throws InterruptedException {
+            long wait = due - System.nanoTime();
+            if (wait > 0) {
+                TimeUnit.NANOSECONDS.sleep(wait);
+            }
+        }
     }
 }

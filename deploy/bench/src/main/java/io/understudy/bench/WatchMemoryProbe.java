@@ -10,20 +10,12 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>Once only: a server that gave memory back to its heap takes it from there the next time.
  */
-final class WatchMemoryProbe implements WatchProbe {
+record WatchMemoryProbe(Watchers shared, TestBed servers) implements WatchProbe {
 
     private static final Duration SETTLING = Duration.ofSeconds(2);
     private static final Watchers FEW_SHARED = new Watchers(100, Spread.SHARED, false);
     private static final Watchers FEW_EACH = new Watchers(100, Spread.EACH, false);
     private static final Watchers EACH = new Watchers(2_000, Spread.EACH, false);
-
-    private final Watchers shared;
-    private final TestBed servers;
-
-    WatchMemoryProbe(Watchers shared, TestBed servers) {
-        this.shared = shared;
-        this.servers = servers;
-    }
 
     @Override
     public int runs() {

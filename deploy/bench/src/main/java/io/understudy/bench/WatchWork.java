@@ -1,6 +1,7 @@
 package io.understudy.bench;
 
 import io.understudy.bench.Watchers.Spread;
+import io.understudy.bench.Watchers.WatchedKeys;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

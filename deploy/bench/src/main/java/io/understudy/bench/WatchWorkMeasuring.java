@@ -1,5 +1,6 @@
 package io.understudy.bench;
 
+import io.understudy.bench.ServerConnections.NotServedException;
 import io.understudy.bench.WatchWork.Demand;
 import java.time.Duration;
 import java.util.ArrayList;

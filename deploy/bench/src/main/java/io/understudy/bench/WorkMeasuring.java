@@ -1,30 +1,31 @@
 package io.understudy.bench;
 
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.RangeRequest;
+import io.understudy.bench.CpuMeter.CpuReading;
+import io.understudy.bench.LoadGenerator.Load;
+import io.understudy.bench.LoadGenerator.Shot;
+import io.understudy.bench.ServerConnections.NotServedException;
+import io.understudy.bench.Work.Target;
+import io.understudy.local.process.Waiting;
+import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletionException;
 import java.util.function.Consumer;
 
-/** Takes one work through all its runs, the paths in turn. */
-final class WorkMeasuring {
-
-    private final Work work;
-    private final ReadBenchSettings settings;
-    private final TestBed servers;
-    private final Measuring measuring;
-    private final Consumer<String> notes;
-
-    /** @param notes receives the progress */
-    WorkMeasuring(Work work, ReadBenchSettings settings, TestBed servers, Measuring measuring, Consumer<String> notes) {
-        this.work = work;
-        this.settings = settings;
-        this.servers = servers;
-        this.measuring = measuring;
-        this.notes = notes;
-    }
+/**
+ * Takes one work through all its runs, the paths in turn.
+ *
+ * @param notes receives the progress
+ */
+record WorkMeasuring(
+        Work work, ReadBenchSettings settings, TestBed servers, Measuring measuring, Consumer<String> notes) {
 
     /** @throws BenchException a path failed, or answers something else than the learner */
     List<Experiment.Result> run() throws InterruptedException {
@@ -128,5 +129,102 @@ final class WorkMeasuring {
 
     private BenchException failed(ServerPath path, BenchException why) {
         return new BenchException(work + " at " + path + ": no figures, since a run failed", why);
+    }
+
+    /** Makes sure that a path answers a work as the learner does, before it is measured. */
+    private record Aim(TestBed servers, ReadBenchSettings settings) {
+
+        private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+        /**
+         * What to send.
+         *
+         * @throws NotServedException the path doesn't answer such requests
+         * @throws BenchException it fails, or answers something else than the learner
+         */
+        Shot at(ServerPath path, Work work) {
+            servers.prepare(path);
+            Object expected = expected(work);
+            ByteString request = work.api().request(work.range());
+            URI server = servers.url(path);
+            try (ServerConnections caller = ServerConnections.open(work.api(), server, servers.access(), 1)) {
+                byte[] answer = Waiting.until(
+                        PATIENCE,
+                        () -> Optional.of(answer(caller, request, path, work))
+                                .filter(given -> work.api().content(given).equals(expected)),
+                        () -> new BenchException(path + " and the learner return different responses to " + work));
+                return new Shot(
+                        server,
+                        servers.access(),
+                        work.api(),
+                        request,
+                        answer.length,
+                        settings.connections(work),
+                        work.inFlight());
+            }
+        }
+
+        /** A learner only serves serializable reads, which no writes make different here. */
+        private Object expected(Work work) {
+            RangeRequest range = work.range().toBuilder().setSerializable(true).build();
+            try (ServerConnections caller =
+                    ServerConnections.open(work.api(), servers.url(ServerPath.LEARNER), servers.access(), 1)) {
+                return work.api().content(answer(caller, work.api().request(range), ServerPath.LEARNER, work));
+            }
+        }
+
+        private static byte[] answer(ServerConnections caller, ByteString request, ServerPath path, Work work) {
+            try {
+                return caller.call(request.toByteArray()).join();
+            } catch (CompletionException e) {
+                if (e.getCause() instanceof NotServedException notServed) {
+                    throw notServed;
+                }
+                throw new BenchException(path + " failed in benchmark " + work, e);
+            }
+        }
+    }
+
+    /** One run after the other, each with its warm-up. */
+    record Measuring(LoadGenerator generator, CpuMeter cpu, Schedule schedule) {
+
+        /** As {@link CpuMeter#idleRates}. */
+        Map<ProcessRole, Double> idleRates() throws InterruptedException {
+            return cpu.idleRates();
+        }
+
+        /**
+         * As {@link CpuMeter#warmUp}, then {@link CpuMeter#finishCompiling}.
+         *
+         * @throws BenchException a request failed
+         */
+        Duration warmUp(ServerPath path, Shot shot) {
+            return cpu.warmUp(
+                            path,
+                            () -> generator.warmUp(shot, schedule.warmUp()).requests())
+                    .plus(cpu.finishCompiling(path, () -> generator.warmUp(shot, schedule.warmUp())));
+        }
+
+        /**
+         * Measures; at full pace after a warm-up, which determines how many requests make up the duration.
+         *
+         * @param idle as {@link #idleRates}
+         * @throws BenchException a request failed
+         */
+        Run run(ServerPath path, Shot shot, Pace pace, Map<ProcessRole, Double> idle) {
+            double perSecond =
+                    pace.isFull() ? generator.warmUp(shot, schedule.warmUp()).perSecond() : pace.perSecond();
+            double wanted = perSecond * schedule.duration().toMillis() / 1e3;
+            long perConnection = Math.round(wanted / shot.connections());
+            long requests = Math.max(perConnection * shot.connections(), shot.inFlight());
+            CpuReading before = cpu.now();
+            Load load = generator.run(shot, requests, pace);
+            Map<ProcessRole, Double> used = cpu.used(path, before, idle);
+            used.replaceAll((role, micros) -> micros / load.tally().requests());
+            Map<Figure, Double> figures = Run.latencies(load.latencies());
+            figures.put(Figure.REQUESTS_PER_SECOND, load.tally().perSecond());
+            figures.put(Figure.CPU_PER_REQUEST, CpuMeter.sum(used));
+            return new Run(figures, used);
+        }
     }
 }

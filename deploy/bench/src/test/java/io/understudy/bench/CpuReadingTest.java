@@ -2,6 +2,7 @@ package io.understudy.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.understudy.bench.CpuMeter.CpuReading;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 

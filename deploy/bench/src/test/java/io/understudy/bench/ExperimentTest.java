@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.understudy.bench.Work.Target;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;

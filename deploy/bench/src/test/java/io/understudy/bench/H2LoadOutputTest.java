@@ -3,6 +3,7 @@ package io.understudy.bench;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.understudy.bench.H2Load.H2LoadOutput;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 

@@ -3,6 +3,8 @@ package io.understudy.bench;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.understudy.bench.LoadGenerator.Load;
+import io.understudy.bench.LoadGenerator.Shot;
 import io.understudy.local.junit.EtcdExtension;
 import java.net.URI;
 import java.nio.file.Path;
@@ -37,7 +39,7 @@ final class LoadGeneratorIT {
 
     @BeforeAll
     static void load() {
-        DataSetWriter.load(server(), server());
+        DataSet.load(server(), server());
     }
 
     static Stream<Arguments> generators() {

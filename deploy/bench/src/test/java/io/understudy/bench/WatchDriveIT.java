@@ -3,7 +3,10 @@ package io.understudy.bench;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.understudy.bench.WatchLoadProbe.WatchDrive;
+import io.understudy.bench.WatchLoadProbe.WatchLoad;
 import io.understudy.bench.Watchers.Spread;
+import io.understudy.bench.Watchers.WatchedKeys;
 import io.understudy.local.junit.EtcdExtension;
 import java.net.URI;
 import java.time.Duration;

@@ -10,6 +10,8 @@ import io.etcd.jetcd.api.ResponseHeader;
 import io.etcd.jetcd.api.WatchResponse;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.understudy.bench.CountedWatchStream.WatchEventCounter;
+import io.understudy.bench.Watchers.WatchedKeys;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -1,11 +1,11 @@
 package io.understudy.cli;
 
 import io.understudy.cluster.plan.Plan.Planned;
-import io.understudy.cluster.plan.Refusal;
+import io.understudy.cluster.plan.Plan.Refusal;
 import io.understudy.cluster.quorum.Quorum;
-import io.understudy.cluster.run.CatchUpRate;
 import io.understudy.cluster.run.Outcome;
 import io.understudy.cluster.run.RunListener;
+import io.understudy.cluster.run.RunListener.CatchUpRate;
 import io.understudy.report.TextTable;
 import java.time.Duration;
 import java.util.List;

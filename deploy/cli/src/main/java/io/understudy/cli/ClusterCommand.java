@@ -1,9 +1,9 @@
 package io.understudy.cli;
 
-import io.understudy.cluster.goal.CancelDowngrade;
-import io.understudy.cluster.goal.ChangeClientUrls;
-import io.understudy.cluster.goal.ChangePeerUrls;
-import io.understudy.cluster.goal.MoveLeadership;
+import io.understudy.cluster.goal.MemberGoals.CancelDowngrade;
+import io.understudy.cluster.goal.MemberGoals.ChangeClientUrls;
+import io.understudy.cluster.goal.MemberGoals.ChangePeerUrls;
+import io.understudy.cluster.goal.MemberGoals.MoveLeadership;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.status.ClusterStatus;
 import io.understudy.cluster.status.StatusJson;

@@ -2,7 +2,7 @@ package io.understudy.cli;
 
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.understudy.cluster.plan.Goal;
-import io.understudy.cluster.plan.Refusal;
+import io.understudy.cluster.plan.Plan.Refusal;
 import io.understudy.cluster.run.OperationTimeouts;
 import io.understudy.cluster.run.StepWork;
 import io.understudy.cluster.settings.ClusterSettings;

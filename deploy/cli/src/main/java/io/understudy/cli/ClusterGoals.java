@@ -1,12 +1,12 @@
 package io.understudy.cli;
 
-import io.understudy.cluster.goal.AddMember;
-import io.understudy.cluster.goal.DemoteMember;
-import io.understudy.cluster.goal.MigrateMember;
-import io.understudy.cluster.goal.PromoteMember;
-import io.understudy.cluster.goal.RemoveMember;
+import io.understudy.cluster.goal.MemberGoals.AddMember;
+import io.understudy.cluster.goal.MemberGoals.DemoteMember;
+import io.understudy.cluster.goal.MemberGoals.MigrateMember;
+import io.understudy.cluster.goal.MemberGoals.PromoteMember;
+import io.understudy.cluster.goal.MemberGoals.RemoveMember;
+import io.understudy.cluster.goal.MemberGoals.ReplaceMember;
 import io.understudy.cluster.goal.RepairCluster;
-import io.understudy.cluster.goal.ReplaceMember;
 import io.understudy.cluster.goal.Roll;
 import io.understudy.cluster.goal.Scale;
 import io.understudy.cluster.machine.DataOwner;
@@ -17,7 +17,7 @@ import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.plan.Goal;
 import io.understudy.cluster.plan.Plan;
-import io.understudy.cluster.plan.Refusal;
+import io.understudy.cluster.plan.Plan.Refusal;
 import io.understudy.cluster.quorum.Quorum;
 import io.understudy.etcd.Alarm;
 import io.understudy.etcd.EtcdVersion;

@@ -1,6 +1,6 @@
 package io.understudy.cli;
 
-import io.understudy.cluster.plan.Refusal;
+import io.understudy.cluster.plan.Plan.Refusal;
 import io.understudy.cluster.recover.LearnerRestore;
 import io.understudy.cluster.recover.Operator;
 import io.understudy.cluster.recover.Recovery;

@@ -1,7 +1,7 @@
 package io.understudy.cli;
 
 import io.understudy.lab.Lab;
-import io.understudy.lab.LabSettings;
+import io.understudy.lab.Lab.LabSettings;
 import io.understudy.lab.directory.LabDirectory;
 import io.understudy.lab.ports.LabPort;
 import io.understudy.lab.progress.Progress;

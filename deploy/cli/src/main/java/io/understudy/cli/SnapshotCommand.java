@@ -2,14 +2,15 @@ package io.understudy.cli;
 
 import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.ClusterObserver.UnobservableException;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.observe.PatientObserver;
-import io.understudy.cluster.observe.UnobservableException;
 import io.understudy.cluster.settings.ClusterSettings;
 import io.understudy.cluster.snapshot.SnapshotDirectory;
-import io.understudy.cluster.snapshot.SnapshotFile;
+import io.understudy.cluster.snapshot.SnapshotDirectory.SnapshotFile;
 import io.understudy.cluster.snapshot.SnapshotTaker;
 import io.understudy.cluster.snapshot.SnapshotTool;
+import io.understudy.cluster.snapshot.SnapshotTool.SnapshotException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

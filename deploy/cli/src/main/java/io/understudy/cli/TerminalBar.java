@@ -1,6 +1,6 @@
 package io.understudy.cli;
 
-import io.understudy.cluster.run.CatchUpRate;
+import io.understudy.cluster.run.RunListener.CatchUpRate;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

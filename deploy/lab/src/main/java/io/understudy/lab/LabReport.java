@@ -4,7 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.understudy.lab.check.WriteVisibility;
+import io.understudy.lab.check.SelfCheck.WriteVisibility;
 import io.understudy.report.TextTable;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -4,6 +4,7 @@ import java.net.URI;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The member to make.
@@ -54,5 +55,13 @@ public record Seed(Path directory, String member, List<URI> peerUrls, List<URI> 
 
     private static String joined(String prefix, List<URI> urls) {
         return urls.stream().map(url -> prefix + url).collect(Collectors.joining(","));
+    }
+
+    /** A data directory could not be made. The message states the cause, and what is left behind. */
+    public static final class SeedException extends RuntimeException {
+
+        SeedException(String message, @Nullable Throwable cause) {
+            super(message, cause);
+        }
     }
 }

@@ -28,25 +28,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Saves a cluster's database to a file, as {@code etcdctl snapshot save} does. Reads a learner if there is one.
+ *
+ * @param chunkDeadline how long the next part may take
  */
-final class SourceSnapshot {
+record SourceSnapshot(PatientCalls source, Duration chunkDeadline) {
 
     private static final int DIGEST_BYTES = 32;
     /** A database is made of pages; the digest of them follows. */
     private static final int PAGE_BYTES = 512;
-
-    private final PatientCalls source;
-    private final Duration chunkDeadline;
-
-    /**
-     * Snapshots of {@code source}.
-     *
-     * @param chunkDeadline how long the next part may take
-     */
-    SourceSnapshot(PatientCalls source, Duration chunkDeadline) {
-        this.source = source;
-        this.chunkDeadline = chunkDeadline;
-    }
 
     /**
      * Saves one; the file is there only if it is whole. Blocks.

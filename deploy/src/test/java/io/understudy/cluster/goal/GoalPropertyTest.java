@@ -2,10 +2,19 @@ package io.understudy.cluster.goal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.understudy.cluster.goal.MemberGoals.AddMember;
+import io.understudy.cluster.goal.MemberGoals.ChangeClientUrls;
+import io.understudy.cluster.goal.MemberGoals.ChangePeerUrls;
+import io.understudy.cluster.goal.MemberGoals.DemoteMember;
+import io.understudy.cluster.goal.MemberGoals.MigrateMember;
+import io.understudy.cluster.goal.MemberGoals.MoveLeadership;
+import io.understudy.cluster.goal.MemberGoals.PromoteMember;
+import io.understudy.cluster.goal.MemberGoals.RemoveMember;
+import io.understudy.cluster.goal.MemberGoals.ReplaceMember;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.observe.ClusterFacts;
-import io.understudy.cluster.observe.Measurements;
 import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.observe.MemberFacts.Measurements;
 import io.understudy.cluster.plan.Goal;
 import io.understudy.cluster.plan.Plan;
 import io.understudy.cluster.plan.Projection;

@@ -2,17 +2,22 @@ package io.understudy.cluster.goal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.understudy.cluster.goal.MemberGoals.AddMember;
+import io.understudy.cluster.goal.MemberGoals.ChangePeerUrls;
+import io.understudy.cluster.goal.MemberGoals.DemoteMember;
+import io.understudy.cluster.goal.MemberGoals.RemoveMember;
+import io.understudy.cluster.goal.MemberGoals.ReplaceMember;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.membership.Hashes;
 import io.understudy.cluster.observe.ClusterFacts;
-import io.understudy.cluster.observe.Divergence;
+import io.understudy.cluster.observe.ClusterFacts.Divergence;
 import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.plan.Goal;
 import io.understudy.cluster.plan.Plan;
 import io.understudy.cluster.plan.Plan.Planned;
+import io.understudy.cluster.plan.Plan.Refusal;
 import io.understudy.cluster.plan.Preflight;
-import io.understudy.cluster.plan.Refusal;
 import io.understudy.cluster.plan.Step;
 import io.understudy.etcd.EtcdVersion;
 import io.understudy.etcd.Role;

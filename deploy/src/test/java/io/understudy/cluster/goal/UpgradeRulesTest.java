@@ -2,14 +2,15 @@ package io.understudy.cluster.goal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.understudy.cluster.goal.MemberGoals.CancelDowngrade;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.plan.Plan;
-import io.understudy.cluster.plan.Refusal;
+import io.understudy.cluster.plan.Plan.Refusal;
 import io.understudy.cluster.plan.Step;
 import io.understudy.cluster.status.ClusterStatus;
-import io.understudy.cluster.status.Warning;
+import io.understudy.cluster.status.ClusterStatus.Warning;
 import io.understudy.etcd.EtcdVersion;
 import io.understudy.etcd.StorageStatus;
 import java.nio.file.Path;

@@ -3,6 +3,7 @@ package io.understudy.cluster.machine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import io.understudy.cluster.machine.JoinThrottle.JoinPace;
 import java.time.Duration;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.understudy.cluster.machine.MachineSettings.ProcessKind;
 import io.understudy.local.process.ServerProcess;
 import java.io.IOException;
 import java.io.RandomAccessFile;

@@ -3,6 +3,7 @@ package io.understudy.cluster.machine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.understudy.cluster.machine.MachineSettings.ProcessKind;
 import io.understudy.local.process.CommandFailedException;
 import java.io.IOException;
 import java.net.URI;

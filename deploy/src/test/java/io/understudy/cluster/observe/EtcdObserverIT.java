@@ -8,6 +8,9 @@ import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.cluster.membership.EtcdMembership;
+import io.understudy.cluster.observe.ClusterObserver.UnobservableException;
+import io.understudy.cluster.observe.EtcdObserver.FallbackEndpoints;
+import io.understudy.cluster.observe.MemberFacts.Measurements;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdConnections;
 import io.understudy.etcd.EtcdSettings;

@@ -2,6 +2,9 @@ package io.understudy.cluster.observe;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.understudy.cluster.observe.ClusterFacts.Divergence;
+import io.understudy.cluster.observe.MemberFacts.Measurements;
+import io.understudy.cluster.observe.Probe.RaftProgress;
 import io.understudy.etcd.Role;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;

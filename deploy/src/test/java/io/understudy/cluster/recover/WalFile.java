@@ -2,6 +2,8 @@ package io.understudy.cluster.recover;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.UnknownFieldSet;
+import io.understudy.cluster.recover.LogEntry.Fields;
+import io.understudy.cluster.recover.WriteAheadLog.Crc32c;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;

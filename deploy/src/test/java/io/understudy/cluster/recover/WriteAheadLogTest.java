@@ -3,6 +3,8 @@ package io.understudy.cluster.recover;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.understudy.cluster.recover.LogEntry.LogPosition;
+import io.understudy.cluster.recover.LogEntry.Voting;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -2,7 +2,7 @@ package io.understudy.cluster.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.understudy.cluster.goal.AddMember;
+import io.understudy.cluster.goal.MemberGoals.AddMember;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;

@@ -2,10 +2,10 @@ package io.understudy.cluster.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.understudy.cluster.goal.ChangeClientUrls;
-import io.understudy.cluster.goal.ChangePeerUrls;
-import io.understudy.cluster.goal.MigrateMember;
-import io.understudy.cluster.goal.ReplaceMember;
+import io.understudy.cluster.goal.MemberGoals.ChangeClientUrls;
+import io.understudy.cluster.goal.MemberGoals.ChangePeerUrls;
+import io.understudy.cluster.goal.MemberGoals.MigrateMember;
+import io.understudy.cluster.goal.MemberGoals.ReplaceMember;
 import io.understudy.cluster.goal.Roll;
 import io.understudy.cluster.goal.Scale;
 import io.understudy.cluster.machine.MemberSpec;

@@ -2,12 +2,12 @@ package io.understudy.cluster.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.understudy.cluster.goal.AddMember;
-import io.understudy.cluster.goal.RemoveMember;
+import io.understudy.cluster.goal.MemberGoals.AddMember;
+import io.understudy.cluster.goal.MemberGoals.RemoveMember;
 import io.understudy.cluster.goal.Scale;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.observe.MemberFacts;
-import io.understudy.cluster.plan.Refusal;
+import io.understudy.cluster.plan.Plan.Refusal;
 import io.understudy.cluster.plan.Step;
 import io.understudy.local.etcd.EtcdMember;
 import java.nio.file.Path;

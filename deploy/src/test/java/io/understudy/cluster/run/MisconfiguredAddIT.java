@@ -2,7 +2,7 @@ package io.understudy.cluster.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.understudy.cluster.goal.AddMember;
+import io.understudy.cluster.goal.MemberGoals.AddMember;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.quorum.Quorum;
 import io.understudy.local.etcd.EtcdMember;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.understudy.cluster.machine.MachineSettings;
-import io.understudy.cluster.machine.ProcessKind;
+import io.understudy.cluster.machine.MachineSettings.ProcessKind;
 import io.understudy.config.ConfigurationException;
 import io.understudy.etcd.Endpoint;
 import io.understudy.tls.TlsFiles;

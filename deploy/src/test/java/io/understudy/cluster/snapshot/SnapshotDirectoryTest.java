@@ -2,6 +2,7 @@ package io.understudy.cluster.snapshot;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.understudy.cluster.snapshot.SnapshotDirectory.SnapshotFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.settings.ClusterSettings;
+import io.understudy.cluster.snapshot.SnapshotTool.SnapshotException;
 import io.understudy.local.binary.EtcdBinaries;
 import io.understudy.local.binary.ProgramVersion;
 import java.io.File;

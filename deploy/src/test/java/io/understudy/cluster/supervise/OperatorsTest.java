@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.cluster.supervise.StateServer.Operators;
 import io.understudy.health.PageServer;
 import io.understudy.pki.PkiDirectory;
 import io.understudy.pki.Subject;

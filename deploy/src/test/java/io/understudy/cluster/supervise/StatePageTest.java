@@ -4,8 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
-import io.understudy.cluster.shape.Limits;
 import io.understudy.cluster.shape.Shape;
+import io.understudy.cluster.shape.Shape.Limits;
+import io.understudy.cluster.supervise.StateServer.StatePage;
 import io.understudy.vocabulary.ElectionState;
 import java.time.Duration;
 import java.time.Instant;

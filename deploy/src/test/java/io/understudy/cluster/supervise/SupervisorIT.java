@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.supervise.SupervisorState.Event;
 import io.understudy.cluster.supervise.rule.Decision;
 import io.understudy.monitoring.Scrape;
 import io.understudy.vocabulary.ElectionState;

@@ -3,6 +3,7 @@ package io.understudy.cluster.supervise;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.understudy.cluster.supervise.SupervisorState.Event;
 import io.understudy.cluster.supervise.elect.Candidacy;
 import io.understudy.cluster.supervise.elect.Turn;
 import io.understudy.etcd.EtcdConnections;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import com.google.protobuf.ByteString;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.lab.NoSpaceAlarm;
+import io.understudy.lab.check.SelfCheck.ClosedCoreException;
 import io.understudy.lab.failure.LabException;
 import io.understudy.local.etcd.EtcdMember;
 import io.understudy.local.junit.EtcdExtension;

@@ -3,6 +3,7 @@ package io.understudy.lab.directory;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.understudy.lab.directory.LabDirectory.Marker;
 import io.understudy.lab.failure.LabException;
 import io.understudy.lab.ports.LabPort;
 import io.understudy.lab.ports.LabPorts;

@@ -3,8 +3,8 @@ package io.understudy.lab.part;
 import static org.assertj.core.api.Assertions.assertThatNoException;
 
 import io.understudy.cluster.machine.MachineSettings;
+import io.understudy.cluster.machine.MachineSettings.ProcessKind;
 import io.understudy.cluster.machine.MemberSpec;
-import io.understudy.cluster.machine.ProcessKind;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.lab.progress.Progress;
 import java.io.PrintWriter;

@@ -3,6 +3,7 @@ package io.understudy.lab.plan;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.understudy.lab.plan.StartPlan.LabStep;
 import java.io.IOException;
 import java.util.List;
 import java.util.Set;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.understudy.lab.failure.LabException;
+import io.understudy.lab.ports.LabPorts.PortCheck;
 import io.understudy.local.process.FreePorts;
 import java.io.IOException;
 import java.net.InetAddress;

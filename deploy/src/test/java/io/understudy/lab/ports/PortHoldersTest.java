@@ -2,6 +2,7 @@ package io.understudy.lab.ports;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.understudy.lab.ports.PortHolders.PortHolder;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

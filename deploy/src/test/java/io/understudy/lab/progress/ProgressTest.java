@@ -2,6 +2,9 @@ package io.understudy.lab.progress;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.understudy.lab.progress.Progress.Display.LineDisplay;
+import io.understudy.lab.progress.Progress.Display.TerminalDisplay;
+import io.understudy.lab.progress.Progress.Phase;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.time.Duration;

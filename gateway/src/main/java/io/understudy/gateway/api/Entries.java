@@ -1,7 +1,7 @@
 package io.understudy.gateway.api;
 
 import io.understudy.gateway.replica.Entry;
-import io.understudy.gateway.replica.EntryFields;
+import io.understudy.gateway.replica.Entry.EntryFields;
 import java.util.Iterator;
 import java.util.List;
 

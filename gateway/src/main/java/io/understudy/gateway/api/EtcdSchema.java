@@ -11,6 +11,7 @@ import com.google.protobuf.Descriptors.MethodDescriptor;
 import com.google.protobuf.Descriptors.ServiceDescriptor;
 import io.etcd.jetcd.api.RangeRequest;
 import java.util.List;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,6 +21,36 @@ import org.jspecify.annotations.Nullable;
 public final class EtcdSchema {
 
     private static final String PACKAGE = "etcdserverpb";
+
+    /** Messages that jetcd lacks, alone; and fields: message, name, number, type, and whether it is special. */
+    private static final String ADDITIONS = """
+            Compare lease 8 int64 oneof
+            MemberListRequest linearizable 1 bool
+            WatchCreateRequest watch_id 7 int64
+            WatchCreateRequest fragment 8 bool
+            WatchResponse fragment 7 bool beforeLast
+            AuthUserAddRequest options 3 AuthUserAddRequest.UserAddOptions
+            AuthUserAddRequest hashedPassword 4 string
+            AuthUserChangePasswordRequest hashedPassword 3 string
+            LeaseLeasesRequest
+            LeaseStatus ID 1 int64
+            LeaseLeasesResponse header 1 ResponseHeader
+            LeaseLeasesResponse leases 2 LeaseStatus repeated
+            AuthStatusRequest
+            AuthStatusResponse header 1 ResponseHeader
+            AuthStatusResponse enabled 2 bool
+            AuthStatusResponse authRevision 3 uint64
+            StatusResponse storageVersion 11 string
+            StatusResponse dbSizeQuota 12 int64
+            StatusResponse downgradeInfo 13 DowngradeInfo
+            DowngradeInfo enabled 1 bool
+            DowngradeInfo targetVersion 2 string
+            SnapshotResponse version 4 string
+            DowngradeRequest action 1 DowngradeRequest.DowngradeAction
+            DowngradeRequest version 2 string
+            DowngradeResponse header 1 ResponseHeader
+            DowngradeResponse version 2 string
+            """;
 
     private final FileDescriptor rpc;
 
@@ -47,106 +78,55 @@ public final class EtcdSchema {
     }
 
     private static void complete(FileDescriptorProto.Builder file) {
-        DescriptorProto.Builder compare = message(file, "Compare");
-        compare.addField(field("lease", 8, FieldDescriptorProto.Type.TYPE_INT64).setOneofIndex(0));
-        compare.getEnumTypeBuilderList().stream()
-                .filter(each -> each.getName().equals("CompareTarget"))
-                .forEach(each -> name(each, "LEASE", 4));
-        file.getEnumTypeBuilderList().stream()
-                .filter(each -> each.getName().equals("AlarmType"))
-                .forEach(each -> name(each, "CORRUPT", 2));
-        message(file, "MemberListRequest").addField(field("linearizable", 1, FieldDescriptorProto.Type.TYPE_BOOL));
-        message(file, "WatchCreateRequest")
-                .addField(field("watch_id", 7, FieldDescriptorProto.Type.TYPE_INT64))
-                .addField(field("fragment", 8, FieldDescriptorProto.Type.TYPE_BOOL));
-        insertBefore(
-                message(file, "WatchResponse"), "events", field("fragment", 7, FieldDescriptorProto.Type.TYPE_BOOL));
+        for (String row : ADDITIONS.lines().toList()) {
+            String[] words = row.split(" ", -1);
+            DescriptorProto.Builder message = message(file, words[0]);
+            if (words.length > 1) {
+                String special = words.length > 4 ? words[4] : "";
+                // The order of declaration is that of the JSON: events come last.
+                int at = message.getFieldCount() - (special.equals("beforeLast") ? 1 : 0);
+                message.addField(at, field(words[1], Integer.parseInt(words[2]), words[3], special));
+            }
+        }
         message(file, "AuthUserAddRequest")
-                .addField(message("options", 3, "AuthUserAddRequest.UserAddOptions"))
-                .addField(field("hashedPassword", 4, FieldDescriptorProto.Type.TYPE_STRING))
                 .addNestedType(DescriptorProto.newBuilder()
                         .setName("UserAddOptions")
-                        .addField(field("no_password", 1, FieldDescriptorProto.Type.TYPE_BOOL)));
-        message(file, "AuthUserChangePasswordRequest")
-                .addField(field("hashedPassword", 3, FieldDescriptorProto.Type.TYPE_STRING));
-        add(file, "LeaseLeasesRequest");
-        add(file, "LeaseStatus", field("ID", 1, FieldDescriptorProto.Type.TYPE_INT64));
-        add(
-                file,
-                "LeaseLeasesResponse",
-                header(),
-                message("leases", 2, "LeaseStatus").setLabel(FieldDescriptorProto.Label.LABEL_REPEATED));
-        add(file, "AuthStatusRequest");
-        add(
-                file,
-                "AuthStatusResponse",
-                header(),
-                field("enabled", 2, FieldDescriptorProto.Type.TYPE_BOOL),
-                field("authRevision", 3, FieldDescriptorProto.Type.TYPE_UINT64));
-        message(file, "StatusResponse")
-                .addField(field("storageVersion", 11, FieldDescriptorProto.Type.TYPE_STRING))
-                .addField(field("dbSizeQuota", 12, FieldDescriptorProto.Type.TYPE_INT64))
-                .addField(message("downgradeInfo", 13, "DowngradeInfo"));
-        add(
-                file,
-                "DowngradeInfo",
-                field("enabled", 1, FieldDescriptorProto.Type.TYPE_BOOL),
-                field("targetVersion", 2, FieldDescriptorProto.Type.TYPE_STRING));
-        message(file, "SnapshotResponse").addField(field("version", 4, FieldDescriptorProto.Type.TYPE_STRING));
-        EnumDescriptorProto.Builder action = EnumDescriptorProto.newBuilder().setName("DowngradeAction");
-        List.of("VALIDATE", "ENABLE", "CANCEL").forEach(name -> name(action, name, action.getValueCount()));
-        add(
-                        file,
-                        "DowngradeRequest",
-                        field("action", 1, FieldDescriptorProto.Type.TYPE_ENUM)
-                                .setTypeName("." + PACKAGE + ".DowngradeRequest.DowngradeAction"),
-                        field("version", 2, FieldDescriptorProto.Type.TYPE_STRING))
-                .addEnumType(action);
-        add(file, "DowngradeResponse", header(), field("version", 2, FieldDescriptorProto.Type.TYPE_STRING));
+                        .addField(field("no_password", 1, "bool", "")));
+        add(message(file, "Compare").getEnumTypeBuilderList(), "CompareTarget", "LEASE", 4);
+        add(file.getEnumTypeBuilderList(), "AlarmType", "CORRUPT", 2);
+        EnumDescriptorProto.Builder action = message(file, "DowngradeRequest").addEnumTypeBuilder();
+        action.setName("DowngradeAction");
+        List.of("VALIDATE", "ENABLE", "CANCEL")
+                .forEach(name -> action.addValueBuilder().setName(name).setNumber(action.getValueCount() - 1));
     }
 
+    /** Returns a message of jetcd, or adds it. */
     private static DescriptorProto.Builder message(FileDescriptorProto.Builder file, String name) {
         return file.getMessageTypeBuilderList().stream()
                 .filter(each -> each.getName().equals(name))
                 .findFirst()
-                .orElseThrow(() -> new IllegalStateException("message missing from jetcd: " + name));
+                .orElseGet(() -> file.addMessageTypeBuilder().setName(name));
     }
 
-    private static DescriptorProto.Builder add(
-            FileDescriptorProto.Builder file, String name, FieldDescriptorProto.Builder... fields) {
-        DescriptorProto.Builder added = file.addMessageTypeBuilder().setName(name);
-        for (FieldDescriptorProto.Builder field : fields) {
-            added.addField(field);
-        }
-        return added;
-    }
-
-    /** The order of declaration is that of the JSON. */
-    private static void insertBefore(DescriptorProto.Builder message, String next, FieldDescriptorProto.Builder field) {
-        int at = 0;
-        while (!message.getField(at).getName().equals(next)) {
-            at++;
-        }
-        message.addField(at, field);
-    }
-
-    private static FieldDescriptorProto.Builder header() {
-        return message("header", 1, "ResponseHeader");
-    }
-
-    private static FieldDescriptorProto.Builder message(String name, int number, String type) {
-        return field(name, number, FieldDescriptorProto.Type.TYPE_MESSAGE).setTypeName("." + PACKAGE + "." + type);
-    }
-
-    private static FieldDescriptorProto.Builder field(String name, int number, FieldDescriptorProto.Type type) {
-        return FieldDescriptorProto.newBuilder()
+    private static FieldDescriptorProto.Builder field(String name, int number, String type, String special) {
+        FieldDescriptorProto.Builder field = FieldDescriptorProto.newBuilder()
                 .setName(name)
                 .setNumber(number)
-                .setType(type)
-                .setLabel(FieldDescriptorProto.Label.LABEL_OPTIONAL);
+                .setLabel(
+                        special.equals("repeated")
+                                ? FieldDescriptorProto.Label.LABEL_REPEATED
+                                : FieldDescriptorProto.Label.LABEL_OPTIONAL);
+        if (special.equals("oneof")) {
+            field.setOneofIndex(0);
+        }
+        return Character.isUpperCase(type.charAt(0))
+                ? field.setTypeName("." + PACKAGE + "." + type)
+                : field.setType(FieldDescriptorProto.Type.valueOf("TYPE_" + type.toUpperCase(Locale.ROOT)));
     }
 
-    private static void name(EnumDescriptorProto.Builder type, String name, int number) {
-        type.addValueBuilder().setName(name).setNumber(number);
+    private static void add(List<EnumDescriptorProto.Builder> types, String type, String name, int number) {
+        types.stream()
+                .filter(each -> each.getName().equals(type))
+                .forEach(each -> each.addValueBuilder().setName(name).setNumber(number));
     }
 }

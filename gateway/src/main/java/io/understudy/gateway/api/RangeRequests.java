@@ -6,7 +6,7 @@ import io.etcd.jetcd.api.RangeRequest.SortOrder;
 import io.etcd.jetcd.api.RangeRequest.SortTarget;
 import io.grpc.Status;
 import io.understudy.etcd.EtcdVersion;
-import io.understudy.gateway.replica.EntryFields;
+import io.understudy.gateway.replica.Entry.EntryFields;
 import io.understudy.vocabulary.KeyRange;
 import org.jspecify.annotations.Nullable;
 

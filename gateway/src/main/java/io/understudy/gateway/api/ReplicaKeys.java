@@ -2,7 +2,7 @@ package io.understudy.gateway.api;
 
 import com.google.protobuf.ByteString;
 import io.understudy.gateway.replica.Entry;
-import io.understudy.gateway.replica.EntryFields;
+import io.understudy.gateway.replica.Entry.EntryFields;
 import io.understudy.gateway.replica.ReplicaState;
 import io.understudy.gateway.replica.Totals;
 import io.understudy.vocabulary.KeyRange;

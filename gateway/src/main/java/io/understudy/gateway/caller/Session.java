@@ -15,25 +15,10 @@ public final class Session {
 
     private static final Logger LOG = LoggerFactory.getLogger(Session.class);
 
-    private final Principal peer;
     private long lastRevision;
     private boolean taken;
     /** Reads that wait for the session; at most the client's requests under way. */
     private final Queue<Runnable> waiting = new ArrayDeque<>(0);
-
-    /** Creates a session of a client without a certificate, or with an identity known elsewhere. */
-    public Session() {
-        this(Principal.ANONYMOUS);
-    }
-
-    public Session(Principal peer) {
-        this.peer = peer;
-    }
-
-    /** The identity of the connection. */
-    public Principal peer() {
-        return peer;
-    }
 
     /** The greatest revision answered so far, 0 before the first. */
     public long lastRevision() {

@@ -104,9 +104,9 @@ public final class Dashboard implements AutoCloseable {
      * The samples since a time (milliseconds since 1970) as JSON, with the gateway's name. A point merges 15 samples if
      * they go back for more than 15 minutes, and 60 for more than 6 hours.
      */
-    public CompletableFuture<Buffer> samples(long fromMillis) {
+    public CompletableFuture<byte[]> samples(long fromMillis) {
         return CompletableFuture.supplyAsync(
-                () -> named(samples.since(fromMillis)).toBuffer(), clock);
+                () -> named(samples.since(fromMillis)).toBuffer().getBytes(), clock);
     }
 
     private JsonObject named(JsonObject history) {

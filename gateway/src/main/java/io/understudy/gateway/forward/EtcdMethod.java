@@ -9,6 +9,10 @@ import io.etcd.jetcd.api.CompactionRequest;
 import io.grpc.MethodDescriptor;
 import io.grpc.MethodDescriptor.MethodType;
 import io.understudy.etcd.Duty;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
@@ -158,5 +162,32 @@ public record EtcdMethod(MethodDescriptor<byte[], byte[]> wire, Treatment treatm
 
     private static EtcdMethod stream(String name, MethodType type, Treatment treatment, Duty duty) {
         return new EtcdMethod(Bytes.method(name, type), treatment, duty, true);
+    }
+
+    /** Messages as they are on the wire. */
+    public enum Bytes implements MethodDescriptor.Marshaller<byte[]> {
+        AS_THEY_ARE;
+
+        /** Returns a method with opaque messages. */
+        public static MethodDescriptor<byte[], byte[]> method(String fullName, MethodDescriptor.MethodType type) {
+            return MethodDescriptor.<byte[], byte[]>newBuilder(AS_THEY_ARE, AS_THEY_ARE)
+                    .setFullMethodName(fullName)
+                    .setType(type)
+                    .build();
+        }
+
+        @Override
+        public InputStream stream(byte[] message) {
+            return new ByteArrayInputStream(message);
+        }
+
+        @Override
+        public byte[] parse(InputStream message) {
+            try {
+                return message.readAllBytes();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
     }
 }

@@ -3,6 +3,7 @@ package io.understudy.gateway.forward;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
+import io.understudy.gateway.forward.HeldWrites.HeldCalls;
 import io.understudy.gateway.metrics.GatewayMeter;
 import java.time.Duration;
 import java.util.concurrent.ConcurrentHashMap;

@@ -38,4 +38,16 @@ public record ForwardSettings(
     public ForwardSettings with(Writes other) {
         return Binder.with(this, other);
     }
+
+    /**
+     * How write requests are handled.
+     *
+     * <p>Invariant W4: by default, no write is forwarded.
+     */
+    public enum Writes {
+        /** Rejected, as by a learner. */
+        REFUSE,
+        /** Forwarded to a voting member. */
+        FORWARD
+    }
 }

@@ -12,6 +12,7 @@ import io.understudy.etcd.EtcdError;
 import io.understudy.etcd.EtcdErrors;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
+import io.understudy.gateway.forward.Refusals.HeaderRevision;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;

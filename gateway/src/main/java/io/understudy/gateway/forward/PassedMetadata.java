@@ -2,7 +2,7 @@ package io.understudy.gateway.forward;
 
 import io.grpc.Metadata;
 import io.understudy.gateway.caller.Caller;
-import io.understudy.gateway.caller.Freshness;
+import io.understudy.gateway.caller.Caller.Freshness;
 import io.understudy.gateway.caller.Principal;
 import java.util.Set;
 import java.util.function.Predicate;

@@ -1,6 +1,7 @@
 package io.understudy.gateway.forward;
 
 import io.understudy.gateway.caller.Session;
+import io.understudy.gateway.forward.HeldWrites.HeldCalls;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;

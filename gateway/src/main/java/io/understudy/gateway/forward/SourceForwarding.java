@@ -15,6 +15,7 @@ import io.understudy.etcd.Member;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.caller.Principal;
+import io.understudy.gateway.forward.ForwardSettings.Writes;
 import io.understudy.vocabulary.MemberId;
 import java.time.Duration;
 import java.util.Comparator;

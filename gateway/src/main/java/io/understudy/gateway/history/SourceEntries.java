@@ -5,7 +5,7 @@ import io.understudy.etcd.EtcdCluster;
 import io.understudy.feed.FeedEndedException;
 import io.understudy.feed.etcd.EtcdFeedOptions;
 import io.understudy.feed.etcd.SnapshotReader;
-import io.understudy.gateway.hub.PreviousEntries;
+import io.understudy.gateway.hub.CommitHistory.PreviousEntries;
 import io.understudy.gateway.replica.Entry;
 import io.understudy.gateway.replica.LoggedCommit;
 import io.understudy.vocabulary.ClusterId;

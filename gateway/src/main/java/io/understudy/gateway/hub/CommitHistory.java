@@ -2,6 +2,7 @@ package io.understudy.gateway.hub;
 
 import io.understudy.gateway.replica.LoggedCommit;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /** The source's history, for commits that the log has dropped; slow and expensive to read. */
@@ -87,5 +88,23 @@ public interface CommitHistory {
         public long compactRevision() {
             return compactRevision;
         }
+    }
+
+    /**
+     * Reads the previous entries of a commit from the source, when the replica has none.
+     *
+     * <p>Invariant V7: watches continue while the replica is dropped, with previous values read from the source.
+     */
+    @FunctionalInterface
+    interface PreviousEntries {
+
+        /**
+         * Reads the previous entries of a commit and {@linkplain LoggedCommit#learnPrevious adds} them. Retries temporary
+         * failures; concurrent calls for a commit share the work. Thread-safe.
+         *
+         * @return completes on any thread once the commit has them; fails if the source does not serve them; cancelled if
+         *     the source is closed
+         */
+        CompletableFuture<Void> learn(LoggedCommit commit);
     }
 }

@@ -1,5 +1,6 @@
 package io.understudy.gateway.hub;
 
+import io.understudy.gateway.hub.Watcher.WatchEvent;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

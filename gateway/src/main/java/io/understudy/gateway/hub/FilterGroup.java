@@ -1,5 +1,7 @@
 package io.understudy.gateway.hub;
 
+import io.understudy.gateway.hub.Watcher.WatchEvent;
+import io.understudy.gateway.hub.Watcher.WatchSpec;
 import io.understudy.gateway.replica.Entry;
 import io.understudy.vocabulary.KeyRange;
 import java.util.ArrayList;

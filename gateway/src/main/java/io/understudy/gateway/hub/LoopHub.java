@@ -1,5 +1,7 @@
 package io.understudy.gateway.hub;
 
+import io.understudy.gateway.hub.Watcher.WatchSpec;
+import io.understudy.gateway.hub.Watcher.WatcherListener;
 import io.understudy.gateway.replica.CommitLog;
 import io.understudy.gateway.replica.LoggedCommit;
 import java.util.ArrayDeque;

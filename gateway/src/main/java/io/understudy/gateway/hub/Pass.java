@@ -1,6 +1,7 @@
 package io.understudy.gateway.hub;
 
 import com.google.protobuf.ByteString;
+import io.understudy.gateway.hub.Watcher.WatchEvent;
 import io.understudy.gateway.replica.CommitLog;
 import io.understudy.gateway.replica.Entry;
 import io.understudy.gateway.replica.LoggedCommit;

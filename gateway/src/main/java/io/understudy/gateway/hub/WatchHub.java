@@ -1,6 +1,7 @@
 package io.understudy.gateway.hub;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.understudy.gateway.hub.CommitHistory.PreviousEntries;
 import io.understudy.gateway.replica.CommitLog;
 import io.understudy.gateway.replica.KeptVersions;
 import java.time.Duration;

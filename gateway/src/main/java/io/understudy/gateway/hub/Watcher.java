@@ -1,5 +1,7 @@
 package io.understudy.gateway.hub;
 
+import io.understudy.gateway.replica.Entry;
+import io.understudy.vocabulary.KeyRange;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -77,4 +79,60 @@ public final class Watcher {
     void state(State next) {
         state = next;
     }
+
+    /** Receives events on the event loop of its watcher; must not block it. */
+    public interface WatcherListener {
+
+        /**
+         * Whether a batch can be delivered now. If not, the watcher is parked until {@link Watcher#resume}, and then
+         * continues where it stopped. Called before each batch.
+         */
+        boolean ready();
+
+        /** Receives one commit or several. */
+        void events(EventBatch batch);
+
+        /** Delivery failed; the watcher is cancelled, so that it misses no event silently. */
+        void failed(Throwable why);
+
+        /** The source does not serve the next commits: the watcher receives nothing more. */
+        default void unreadable(String why) {
+            failed(new IllegalStateException(why));
+        }
+
+        /**
+         * The source has compacted the next commits: the watcher receives nothing more.
+         *
+         * @param compactRevision the oldest revision that is still available
+         */
+        void compacted(long compactRevision);
+    }
+
+    /**
+     * A change as watchers receive it.
+     *
+     * @param entry the changed key; of a deleted one only key and mod revision
+     * @param previous the entry before the change, if requested and available
+     */
+    public record WatchEvent(Entry entry, @Nullable Entry previous) {
+
+        /** The approximate size of its encoding. */
+        long bytes() {
+            return (long) entry.wireSize() + (previous == null ? 0 : previous.wireSize());
+        }
+
+        public boolean isDelete() {
+            return entry.isDeleted();
+        }
+    }
+
+    /**
+     * What a watcher receives.
+     *
+     * @param startRevision of the first commit; 0 for the first one after now
+     * @param previous whether events include the previous entry
+     * @param noPuts omits puts
+     * @param noDeletes omits deletes
+     */
+    public record WatchSpec(KeyRange range, long startRevision, boolean previous, boolean noPuts, boolean noDeletes) {}
 }

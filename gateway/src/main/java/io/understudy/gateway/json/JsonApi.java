@@ -5,21 +5,20 @@ import com.google.protobuf.InvalidProtocolBufferException;
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.TxnRequest;
 import io.grpc.Status;
-import io.netty.util.AsciiString;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.OpResult;
 import io.understudy.gateway.api.TxnRequests;
 import io.understudy.gateway.caller.Caller;
-import io.understudy.gateway.caller.Freshness;
-import io.understudy.gateway.caller.StreamTaker;
 import io.understudy.gateway.caller.StreamedCall;
-import io.understudy.gateway.caller.StreamedRequests;
+import io.understudy.gateway.caller.StreamedCall.StreamTaker;
+import io.understudy.gateway.caller.StreamedCall.StreamedRequests;
 import io.understudy.gateway.json.JsonMethod.Shape;
+import io.understudy.gateway.json.MessageReader.MalformedJson;
 import io.understudy.gateway.read.Answer;
 import io.understudy.gateway.read.Reads;
 import io.understudy.gateway.server.Places;
 import io.understudy.gateway.server.RequestListener;
-import io.understudy.gateway.server.WebCalls;
+import io.understudy.gateway.server.WebHandler.WebCalls;
 import io.understudy.gateway.server.WebRequest;
 import io.understudy.gateway.trace.CallTrace;
 import io.vertx.core.Future;
@@ -29,7 +28,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -157,7 +155,7 @@ public final class JsonApi implements WebCalls {
     private void call(JsonMethod method, JsonExchange exchange, WebRequest http) {
         byte[] body = http.body();
         try {
-            Caller caller = JsonCallers.of(http, exchange::over);
+            Caller caller = http.caller(exchange::over);
             exchange.endAt(caller.deadlineNanos());
             parse(
                     http,
@@ -236,7 +234,7 @@ public final class JsonApi implements WebCalls {
 
     private void stream(JsonMethod method, JsonExchange exchange, WebRequest http) {
         try {
-            Caller caller = JsonCallers.of(http, exchange::over);
+            Caller caller = http.caller(exchange::over);
             Function<StreamedRequests, @Nullable JsonStream> beginning =
                     requests -> begin(method, exchange, caller, http, requests);
             if (method.shape() == Shape.BOTH) {
@@ -349,47 +347,5 @@ public final class JsonApi implements WebCalls {
         StreamedCall begin(
                 String fullName, Caller caller, WebRequest http, StreamedRequests requests, StreamTaker taker)
                 throws ApiException;
-    }
-
-    /** The caller of a JSON request, by headers with the names of grpc-gateway. */
-    private static final class JsonCallers {
-
-        private static final AsciiString MAX_STALENESS =
-                AsciiString.cached("grpc-metadata-" + Freshness.MAX_STALENESS_KEY);
-        private static final AsciiString MIN_REVISION =
-                AsciiString.cached("grpc-metadata-" + Freshness.MIN_REVISION_KEY);
-        private static final AsciiString REQUIRES_LEADER =
-                AsciiString.cached("grpc-metadata-" + Freshness.REQUIRES_LEADER_KEY);
-
-        private JsonCallers() {}
-
-        static Caller of(WebRequest request, BooleanSupplier gone) throws ApiException {
-            return new Caller(
-                    request.principal(),
-                    request.session(),
-                    freshness(request),
-                    deadline(request),
-                    gone,
-                    request::whenOver);
-        }
-
-        private static Freshness freshness(WebRequest request) throws ApiException {
-            return Freshness.ofMetadata(
-                    text(request.header(MAX_STALENESS)),
-                    text(request.header(MIN_REVISION)),
-                    text(request.header(REQUIRES_LEADER)));
-        }
-
-        private static @Nullable String text(@Nullable CharSequence value) {
-            return value == null ? null : value.toString();
-        }
-
-        private static long deadline(WebRequest request) throws ApiException {
-            try {
-                return request.deadlineNanos();
-            } catch (NumberFormatException e) {
-                throw new ApiException(Status.Code.INVALID_ARGUMENT, "invalid grpc-timeout: " + e.getMessage());
-            }
-        }
     }
 }

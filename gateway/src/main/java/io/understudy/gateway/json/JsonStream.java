@@ -1,8 +1,11 @@
 package io.understudy.gateway.json;
 
+import com.google.protobuf.ByteString;
 import com.google.protobuf.Descriptors.Descriptor;
+import com.google.protobuf.Descriptors.FieldDescriptor;
 import com.google.protobuf.DynamicMessage;
 import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.protobuf.UnsafeByteOperations;
 import io.grpc.Status;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
@@ -12,10 +15,11 @@ import io.netty.util.concurrent.ScheduledFuture;
 import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
-import io.understudy.gateway.caller.StreamTaker;
 import io.understudy.gateway.caller.StreamedCall;
+import io.understudy.gateway.caller.StreamedCall.StreamTaker;
 import io.understudy.gateway.server.Field;
 import io.understudy.gateway.server.WebStream;
+import java.io.UncheckedIOException;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Iterator;
@@ -227,6 +231,84 @@ final class JsonStream implements StreamTaker {
             write(AnswerBody.of(ByteBufUtil.getBytes(data)));
         } else {
             out.write(data);
+        }
+    }
+
+    /** A line of a {@link JsonStream}, converted as the client reads: a message that ends with a repeated field. */
+    private static final class LongLine implements AnswerBody {
+
+        private final JsonBytes line = new JsonBytes(JsonForm.GRPC_GATEWAY_1);
+        private final Descriptor type;
+        private final byte[] begin;
+        private final Iterator<List<byte[]>> rest;
+        private final UnaryOperator<Runnable> keep;
+        private boolean begun;
+        private boolean inList;
+
+        /**
+         * @param begin of the message, encoded
+         * @param rest elements of its last field, each encoded in parts as a message with that field
+         * @param keep see {@link AnswerBody#keep}
+         */
+        LongLine(Descriptor type, byte[] begin, Iterator<List<byte[]>> rest, UnaryOperator<Runnable> keep) {
+            this.type = type;
+            this.begin = begin;
+            this.rest = rest;
+            this.keep = keep;
+        }
+
+        @Override
+        public long length() {
+            return UNKNOWN;
+        }
+
+        @Override
+        public Runnable keep(Runnable end) {
+            return keep.apply(end);
+        }
+
+        @Override
+        public boolean appendTo(ByteBuf out, int wanted) {
+            try {
+                if (!begun) {
+                    begun = true;
+                    line.open('{').member(JsonStream.RESULT).open('{');
+                    MessageJson.members(line, DynamicMessage.parseFrom(type, begin));
+                }
+                while (rest.hasNext() && line.size() < wanted) {
+                    element(rest.next());
+                }
+            } catch (InvalidProtocolBufferException e) {
+                throw new UncheckedIOException("cannot parse the response as " + type.getName(), e);
+            }
+            boolean more = rest.hasNext();
+            if (!more) {
+                if (inList) {
+                    line.close(']');
+                }
+                line.close('}').close('}');
+            }
+            line.moveTo(out);
+            if (!more) {
+                out.writeByte('\n');
+            }
+            return more;
+        }
+
+        private void element(List<byte[]> parts) throws InvalidProtocolBufferException {
+            ByteString joined = ByteString.EMPTY;
+            for (byte[] part : parts) {
+                joined = joined.concat(UnsafeByteOperations.unsafeWrap(part));
+            }
+            for (var field :
+                    DynamicMessage.parseFrom(type, joined).getAllFields().entrySet()) {
+                FieldDescriptor name = field.getKey();
+                if (!inList) {
+                    inList = true;
+                    line.member(JsonBytes.name(name.getName())).open('[');
+                }
+                MessageJson.elements(line, name, (List<?>) field.getValue());
+            }
         }
     }
 }

@@ -4,10 +4,10 @@ import io.etcd.jetcd.api.ResponseHeader;
 import io.netty.buffer.ByteBuf;
 import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.api.OpResult;
-import io.understudy.gateway.api.RangeResult;
-import io.understudy.gateway.api.TxnResult;
+import io.understudy.gateway.api.OpResult.RangeResult;
+import io.understudy.gateway.api.OpResult.TxnResult;
 import io.understudy.gateway.replica.Entry;
-import io.understudy.gateway.replica.EntryFields;
+import io.understudy.gateway.replica.Entry.EntryFields;
 import java.util.Iterator;
 import org.jspecify.annotations.Nullable;
 

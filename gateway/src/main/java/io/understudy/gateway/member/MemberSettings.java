@@ -54,4 +54,12 @@ public record MemberSettings(
                     "gateways is set, but members is source; set members to gateways or remove gateways");
         }
     }
+
+    /** The members in a member list; some clients connect to all of them. */
+    public enum MembersShown {
+        /** The members of the source. */
+        SOURCE,
+        /** This gateway and the configured others. */
+        GATEWAYS
+    }
 }

@@ -7,7 +7,6 @@ import java.time.Duration;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 import java.util.stream.LongStream;
 
 /** Metrics of the gateway, except those of reads and calls. Thread-safe. */
@@ -26,9 +25,6 @@ public final class GatewayMetrics {
     private final Counter drops;
     private final Counter ended;
     private final Counter verified;
-    private final ConcurrentMap<RestCall, Timer> restRequests = new ConcurrentHashMap<>();
-
-    private record RestCall(String route, int status) {}
 
     public GatewayMetrics(MeterRegistry registry) {
         this.registry = registry;
@@ -75,84 +71,42 @@ public final class GatewayMetrics {
         resyncs.increment();
     }
 
-    /**
-     * The requests of a method.
-     *
-     * @param method a served method or a fixed word, never a client's text
-     */
+    /** Returns the requests of a method: a served one or a fixed word, never a client's text. */
     public Requests requestsOf(String method) {
-        return new Requests(method);
+        return new Requests(GatewayMeter.REQUESTS, "method", method, "code");
     }
 
-    /** The requests of one method. */
+    /** Returns the requests of a REST route: as for {@link #requestsOf}. */
+    public Requests restRequestsOf(String route) {
+        return new Requests(GatewayMeter.REST_REQUESTS, "route", route, "status");
+    }
+
+    /** The requests of one method or route. */
     public final class Requests {
 
-        private final ConcurrentMap<String, Timer> byCode = new ConcurrentHashMap<>();
-        private final String method;
+        private final ConcurrentMap<String, Timer> byStatus = new ConcurrentHashMap<>();
+        private final GatewayMeter meter;
+        private final String kind;
+        private final String name;
+        private final String status;
 
-        private Requests(String method) {
-            this.method = method;
+        private Requests(GatewayMeter meter, String kind, String name, String status) {
+            this.meter = meter;
+            this.kind = kind;
+            this.name = name;
+            this.status = status;
         }
 
-        /** Records an answered request; {@code code} is the gRPC status name. */
-        public void answered(String code, long tookNanos) {
-            Timer timer = byCode.get(code);
+        /** Records an answered request; {@code outcome} is the gRPC status name, or the HTTP status. */
+        public void answered(String outcome, long tookNanos) {
+            Timer timer = byStatus.get(outcome);
             if (timer == null) {
-                timer = byCode.computeIfAbsent(code, absent -> GatewayMeter.REQUESTS
-                        .timer()
+                timer = byStatus.computeIfAbsent(outcome, absent -> meter.timer()
                         .serviceLevelObjectives(BUCKETS)
-                        .tags("method", method, "code", absent)
+                        .tags(kind, name, status, absent)
                         .register(registry));
             }
             timer.record(tookNanos, TimeUnit.NANOSECONDS);
         }
-    }
-
-    /**
-     * Records an answered REST request.
-     *
-     * @param route a served route or a fixed word, never a client's text
-     * @param status HTTP status
-     */
-    public void answeredRest(String route, int status, Duration took) {
-        restRequests
-                .computeIfAbsent(new RestCall(route, status), call -> GatewayMeter.REST_REQUESTS
-                        .timer()
-                        .serviceLevelObjectives(BUCKETS)
-                        .tags("route", call.route(), "status", Integer.toString(call.status()))
-                        .register(registry))
-                .record(took);
-    }
-
-    /** Values read on each scrape. */
-    public record Gauges(
-            Supplier<Number> ready,
-            Supplier<Number> revision,
-            Supplier<Number> keys,
-            Supplier<Number> bytes,
-            Supplier<Number> heapBytes,
-            Supplier<Number> windowCommits,
-            Supplier<Number> windowBytes,
-            Supplier<Number> keptBytes,
-            Supplier<Number> lagRevisions,
-            Supplier<Number> hasState,
-            Supplier<Number> silenceSeconds,
-            Supplier<Number> connections,
-            Supplier<Number> restStreams) {}
-
-    public void observe(Gauges gauges) {
-        GatewayMeter.READY.gauge(gauges.ready()).register(registry);
-        GatewayMeter.REPLICA_REVISION.gauge(gauges.revision()).register(registry);
-        GatewayMeter.REPLICA_KEYS.gauge(gauges.keys()).register(registry);
-        GatewayMeter.REPLICA_BYTES.gauge(gauges.bytes()).register(registry);
-        GatewayMeter.REPLICA_HEAP.gauge(gauges.heapBytes()).register(registry);
-        GatewayMeter.WINDOW_COMMITS.gauge(gauges.windowCommits()).register(registry);
-        GatewayMeter.WINDOW_BYTES.gauge(gauges.windowBytes()).register(registry);
-        GatewayMeter.RESPONSES_KEPT.gauge(gauges.keptBytes()).register(registry);
-        GatewayMeter.REPLICA_LAG.gauge(gauges.lagRevisions()).register(registry);
-        GatewayMeter.REPLICA_READY.gauge(gauges.hasState()).register(registry);
-        GatewayMeter.FEED_SILENCE.gauge(gauges.silenceSeconds()).register(registry);
-        GatewayMeter.CONNECTIONS.gauge(gauges.connections()).register(registry);
-        GatewayMeter.REST_STREAMS.gauge(gauges.restStreams()).register(registry);
     }
 }

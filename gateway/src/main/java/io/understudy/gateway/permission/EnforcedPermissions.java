@@ -8,6 +8,8 @@ import io.understudy.gateway.api.Permission;
 import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.metrics.GatewayMeter;
+import io.understudy.gateway.permission.Authorizer.PermissionRequest;
+import io.understudy.gateway.permission.Authorizer.Verdict;
 import io.understudy.gateway.permission.Grants.Grant;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
@@ -19,10 +21,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Enforces the source's permissions on requests that the gateway answers itself. Caches grants briefly; concurrent
@@ -343,6 +348,28 @@ public final class EnforcedPermissions implements ReadPermissions, AutoCloseable
 
         void unknown(Duration took) {
             unknown.record(took);
+        }
+    }
+
+    /** Treats a client identified by certificate only as an unknown user. */
+    static final class UnknownNames implements Authorizer<Principal.Certificate> {
+
+        private static final Logger LOG = LoggerFactory.getLogger(UnknownNames.class);
+
+        private final AtomicBoolean logged = new AtomicBoolean();
+
+        @Override
+        public CompletableFuture<Verdict> authorize(Principal.Certificate principal, Permission wanted) {
+            if (wanted == Permission.Standing.NONE || wanted == Permission.Standing.USER) {
+                return CompletableFuture.completedFuture(Verdict.GRANTED);
+            }
+            if (logged.compareAndSet(false, true)) {
+                LOG.atWarn()
+                        .addKeyValue("name", principal.commonName())
+                        .log(
+                                "rejected a client identified only by certificate (logged once); permissions.roles is false");
+            }
+            return CompletableFuture.completedFuture(new Verdict.Refused(ApiException.permissionDenied()));
         }
     }
 }

@@ -11,6 +11,7 @@ import io.understudy.gateway.api.Permission;
 import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.metrics.GatewayMeter;
+import io.understudy.gateway.permission.Authorizer.PermissionRequest;
 import io.vertx.core.Future;
 import io.vertx.core.internal.ContextInternal;
 import java.util.ArrayDeque;

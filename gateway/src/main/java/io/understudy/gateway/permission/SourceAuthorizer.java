@@ -22,6 +22,7 @@ import io.understudy.etcd.Member;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.Permission;
 import io.understudy.gateway.caller.Principal;
+import io.understudy.gateway.permission.Authorizer.Verdict;
 import java.time.Duration;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
@@ -41,8 +42,11 @@ import java.util.function.Function;
  * <p>The member that last confirmed a read index is tried first, usually a learner: it has all users and roles, and the
  * check costs neither a log entry nor a voting member. A partitioned member still answers, but lacks recent
  * revocations. A denial is final; an unreachable member is skipped.
+ *
+ * @param channels connections without a client certificate
  */
-final class SourceAuthorizer implements Authorizer<Principal.Token> {
+record SourceAuthorizer(EtcdCluster source, Function<Endpoint, Channel> channels)
+        implements Authorizer<Principal.Token> {
 
     /** Deadline of one call. */
     private static final Duration DEADLINE = Duration.ofSeconds(1);
@@ -53,15 +57,6 @@ final class SourceAuthorizer implements Authorizer<Principal.Token> {
     private static final long CONFIRMED_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private static final ByteString ANY_KEY = ByteString.copyFrom(new byte[] {0});
-
-    private final EtcdCluster source;
-    private final Function<Endpoint, Channel> channels;
-
-    /** @param channels connections without a client certificate */
-    SourceAuthorizer(EtcdCluster source, Function<Endpoint, Channel> channels) {
-        this.source = source;
-        this.channels = channels;
-    }
 
     @Override
     public CompletableFuture<Verdict> authorize(Principal.Token token, Permission wanted) {

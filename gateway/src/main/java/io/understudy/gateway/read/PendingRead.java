@@ -5,6 +5,9 @@ import io.understudy.gateway.api.OpResult;
 import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.caller.Session;
+import io.understudy.gateway.read.Answer.Provenance.Consistency;
+import io.understudy.gateway.read.Operation.Missing;
+import io.understudy.gateway.read.Waits.LoopWaits;
 import io.understudy.gateway.replica.ReplicaState;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
@@ -49,12 +52,12 @@ final class PendingRead<R extends OpResult> {
     PendingRead(ReadPath path, Caller caller, Operation<R> operation, Consistency consistency, long least) {
         this.path = path;
         this.caller = caller;
-        this.permittedNanos = path.permissionNanos();
+        this.permittedNanos = path.permissionClock.getAsLong();
         this.operation = operation;
         this.consistency = consistency;
         this.least = least;
-        this.deadlineNanos = capped(path.settings().timeout());
-        this.freshnessDeadlineNanos = capped(path.settings().freshnessTimeout());
+        this.deadlineNanos = capped(path.settings.timeout());
+        this.freshnessDeadlineNanos = capped(path.settings.freshnessTimeout());
     }
 
     /** Returns the earlier of this timeout and the client's deadline. */
@@ -78,9 +81,9 @@ final class PendingRead<R extends OpResult> {
         roundAwaited = true;
         try {
             if (isLinearizable()) {
-                path.requireLinearizable();
+                path.confirmations.requireLinearizable();
             }
-            path.waits().here().forRound(isLinearizable() ? deadlineNanos : freshnessDeadlineNanos, this);
+            path.waits.here().forRound(isLinearizable() ? deadlineNanos : freshnessDeadlineNanos, this);
         } catch (ApiException e) {
             fail(e);
         }
@@ -104,7 +107,7 @@ final class PendingRead<R extends OpResult> {
 
     private void awaitRevision() {
         try {
-            path.waits().here().forRevision(least, replicaDeadline(), this);
+            path.waits.here().forRevision(least, replicaDeadline(), this);
         } catch (ApiException e) {
             fail(e);
         }
@@ -115,7 +118,7 @@ final class PendingRead<R extends OpResult> {
         if (!isLinearizable()) {
             return freshnessDeadlineNanos;
         }
-        long fair = System.nanoTime() + path.settings().freshnessTimeout().toNanos();
+        long fair = System.nanoTime() + path.settings.freshnessTimeout().toNanos();
         return fair - deadlineNanos < 0 ? fair : deadlineNanos;
     }
 
@@ -137,14 +140,14 @@ final class PendingRead<R extends OpResult> {
 
     /** The awaited revision is applied. */
     void met() {
-        path.metrics().waited(consistency, true, waited());
+        path.metrics.waited(consistency, true, waited());
         // The session may have seen a newer revision meanwhile.
         least = Math.max(least, caller.session().lastRevision());
         proceed();
     }
 
     void expired() {
-        path.metrics().waited(consistency, false, waited());
+        path.metrics.waited(consistency, false, waited());
         if (isLinearizable() && roundAwaited) {
             fail(ApiException.timedOut());
             return;
@@ -168,7 +171,7 @@ final class PendingRead<R extends OpResult> {
 
     /** The replica was dropped, so the revision is not applied soon. Not called for a round. */
     void dropped() {
-        path.metrics().waited(consistency, false, waited());
+        path.metrics.waited(consistency, false, waited());
         least = Math.max(least, caller.session().lastRevision());
         proceed();
     }
@@ -194,7 +197,7 @@ final class PendingRead<R extends OpResult> {
 
     private void answer(ReplicaState state) {
         if (!path.isShort(operation, state)) {
-            path.evaluations().inTurn(caller.session(), this::evaluate).onFailure(this::fail);
+            path.evaluations.inTurn(caller.session(), this::evaluate).onFailure(this::fail);
             return;
         }
         Answer<R> answer;
@@ -267,7 +270,7 @@ final class PendingRead<R extends OpResult> {
         if (!isFresh(answer)) {
             release(hold);
             freshen();
-        } else if (path.permissionNanos() - permittedNanos >= PERMITTED_NANOS) {
+        } else if (path.permissionClock.getAsLong() - permittedNanos >= PERMITTED_NANOS) {
             path.permitted(caller, operation)
                     .onSuccess(yes -> guarded(hold, () -> stillPermitted(answer, hold)))
                     .onFailure(why -> {
@@ -284,7 +287,7 @@ final class PendingRead<R extends OpResult> {
 
     /** Continues after the permission check, which may have been slow too. */
     private void stillPermitted(Answer<R> answer, ByteBudget.@Nullable Hold hold) {
-        permittedNanos = path.permissionNanos();
+        permittedNanos = path.permissionClock.getAsLong();
         if (answer.revision() < caller.session().lastRevision()) {
             release(hold);
             again();
@@ -359,14 +362,14 @@ final class PendingRead<R extends OpResult> {
     }
 
     private void passThrough(Missing missing) {
-        path.heldOfSource()
+        path.heldOfSource
                 .take(caller.session(), operation.mostBytes(), deadlineNanos)
                 .onSuccess(hold -> guarded(hold, () -> querySource(hold, missing)))
                 .onFailure(this::fail);
     }
 
     private void querySource(ByteBudget.Hold hold, Missing missing) {
-        operation.from(path.source(), need(missing)).onComplete(fetched -> guarded(hold, () -> fetched(hold, fetched)));
+        operation.from(path.source, need(missing)).onComplete(fetched -> guarded(hold, () -> fetched(hold, fetched)));
     }
 
     /** Releases the hold before another read, which might otherwise wait for it. */
@@ -387,7 +390,7 @@ final class PendingRead<R extends OpResult> {
     }
 
     private Operation.Need need(Missing missing) {
-        long fair = System.nanoTime() + path.settings().freshnessTimeout().toNanos();
+        long fair = System.nanoTime() + path.settings.freshnessTimeout().toNanos();
         // The gateway may lack permissions outside of its range.
         Principal as = missing == Missing.KEYS ? caller.principal() : Principal.ANONYMOUS;
         return new Operation.Need(missing, least, fair, tooOld(), deadlineNanos, as, caller.session());

@@ -2,6 +2,7 @@ package io.understudy.gateway.read;
 
 import io.understudy.etcd.ReadIndex;
 import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.read.ReadSource.ReadIndexSource;
 import io.understudy.vocabulary.ClusterId;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -4,6 +4,8 @@ import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.understudy.gateway.metrics.GatewayMeter;
+import io.understudy.gateway.read.Answer.Provenance.Consistency;
+import io.understudy.gateway.read.Answer.Provenance.Origin;
 import java.time.Duration;
 import java.util.EnumMap;
 import java.util.Map;

@@ -7,13 +7,20 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.understudy.etcd.EtcdVersion;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.OpResult;
+import io.understudy.gateway.api.OpResult.RangeResult;
+import io.understudy.gateway.api.OpResult.TxnResult;
 import io.understudy.gateway.api.RangeRequests;
-import io.understudy.gateway.api.RangeResult;
 import io.understudy.gateway.api.ResponseHeaders;
 import io.understudy.gateway.api.TxnRequests;
-import io.understudy.gateway.api.TxnResult;
 import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.caller.ReadPermissions;
+import io.understudy.gateway.read.Answer.Provenance;
+import io.understudy.gateway.read.Answer.Provenance.Consistency;
+import io.understudy.gateway.read.Answer.Provenance.Origin;
+import io.understudy.gateway.read.Confirmations.Heartbeats;
+import io.understudy.gateway.read.Operation.RangeOperation;
+import io.understudy.gateway.read.Operation.TxnOperation;
+import io.understudy.gateway.read.Upstream.NoUpstream;
 import io.understudy.gateway.replica.Replica;
 import io.understudy.gateway.replica.ReplicaState;
 import io.understudy.vocabulary.KeyRange;
@@ -52,53 +59,30 @@ public final class ReadPath implements Reads {
     /** Minimum interval of progress requests, to limit the load on the watched member. */
     private static final long PROGRESS_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
-    private final ReadSettings settings;
+    final ReadSettings settings;
     private final Replica replica;
     private final ResponseHeaders headers;
     private final ReadPermissions permissions;
     private final AsOfClock clock;
-    private final Confirmations confirmations;
-    private final Waits waits;
-    private final Upstream source;
+    final Confirmations confirmations;
+    final Waits waits;
+    final Upstream source;
     private final Supplier<EtcdVersion> version;
-    private final ByteBudget heldOfSource;
-    private final Evaluations evaluations;
-    private final ReadMetrics metrics;
+    final ByteBudget heldOfSource;
+    final Evaluations evaluations;
+    final ReadMetrics metrics;
     private final Runnable requestProgress;
     private final BooleanSupplier isLeaderLost;
-    private final LongSupplier permissionClock;
+    final LongSupplier permissionClock;
     private final AtomicLong progressRequestedNanos = new AtomicLong(System.nanoTime() - PROGRESS_NANOS);
 
     /**
      * @param requestProgress requests a progress notification of the feed; called on any thread, does not block
      * @param isLeaderLost from any thread; reads that require a leader fail then, as in etcd ({@code
      *     v3rpc/interceptor.go})
+     * @param permissionClock in nanoseconds, measures the age of a permission
      */
     public ReadPath(
-            Vertx vertx,
-            ReadSettings settings,
-            Replica replica,
-            ResponseHeaders headers,
-            ReadPermissions permissions,
-            ReadSource source,
-            Runnable requestProgress,
-            BooleanSupplier isLeaderLost,
-            MeterRegistry registry) {
-        this(
-                vertx,
-                settings,
-                replica,
-                headers,
-                permissions,
-                source,
-                requestProgress,
-                isLeaderLost,
-                registry,
-                System::nanoTime);
-    }
-
-    /** @param permissionClock in nanoseconds, measures the age of a permission; for tests */
-    ReadPath(
             Vertx vertx,
             ReadSettings settings,
             Replica replica,
@@ -337,40 +321,6 @@ public final class ReadPath implements Reads {
 
     Future<Void> permitted(Caller caller, Operation<?> operation) {
         return operation.permitted(permissions, caller.principal());
-    }
-
-    /** Clock for the age of a permission. */
-    long permissionNanos() {
-        return permissionClock.getAsLong();
-    }
-
-    void requireLinearizable() throws ApiException {
-        confirmations.requireLinearizable();
-    }
-
-    ReadSettings settings() {
-        return settings;
-    }
-
-    ReadMetrics metrics() {
-        return metrics;
-    }
-
-    Evaluations evaluations() {
-        return evaluations;
-    }
-
-    Waits waits() {
-        return waits;
-    }
-
-    Upstream source() {
-        return source;
-    }
-
-    /** Budget for responses of the source, from the request until the client has read them. */
-    ByteBudget heldOfSource() {
-        return heldOfSource;
     }
 
     KeyRange range() {

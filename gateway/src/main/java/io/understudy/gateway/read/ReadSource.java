@@ -2,8 +2,10 @@ package io.understudy.gateway.read;
 
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdVersion;
+import io.understudy.etcd.ReadIndex;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.function.LongPredicate;
 import java.util.function.Supplier;
@@ -55,5 +57,13 @@ public sealed interface ReadSource {
         public EtcdVersion version() {
             return EtcdVersion.NEWEST;
         }
+    }
+
+    /** Confirms revisions by a quorum. */
+    @FunctionalInterface
+    interface ReadIndexSource {
+
+        /** Returns a revision confirmed by a quorum after this call; fails by the deadline. Completes on any thread. */
+        CompletableFuture<ReadIndex> readIndex(Duration deadline);
     }
 }

@@ -3,8 +3,8 @@ package io.understudy.gateway.read;
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.TxnRequest;
 import io.understudy.etcd.EtcdVersion;
-import io.understudy.gateway.api.RangeResult;
-import io.understudy.gateway.api.TxnResult;
+import io.understudy.gateway.api.OpResult.RangeResult;
+import io.understudy.gateway.api.OpResult.TxnResult;
 import io.understudy.gateway.caller.Caller;
 import io.vertx.core.Future;
 

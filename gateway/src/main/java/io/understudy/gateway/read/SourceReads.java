@@ -1,8 +1,10 @@
 package io.understudy.gateway.read;
 
+import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.ResponseHeader;
 import io.etcd.jetcd.api.TxnRequest;
+import io.grpc.Status;
 import io.understudy.etcd.Credentials;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdError;
@@ -12,24 +14,34 @@ import io.understudy.etcd.EtcdMessages;
 import io.understudy.etcd.EtcdVersion;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.Entries;
+import io.understudy.gateway.api.KeySpace;
+import io.understudy.gateway.api.OpResult.RangeResult;
+import io.understudy.gateway.api.OpResult.TxnResult;
 import io.understudy.gateway.api.RangeRequests;
-import io.understudy.gateway.api.RangeResult;
 import io.understudy.gateway.api.ResponseHeaders;
-import io.understudy.gateway.api.TxnPath;
 import io.understudy.gateway.api.TxnPlan;
+import io.understudy.gateway.api.TxnPlan.TxnPath;
 import io.understudy.gateway.api.TxnRequests;
-import io.understudy.gateway.api.TxnResult;
+import io.understudy.gateway.read.Evaluations.ConcurrencyLimiter;
 import io.understudy.gateway.read.Operation.Fetched;
 import io.understudy.gateway.read.Operation.Need;
 import io.understudy.gateway.read.ReadSource.ReadableCluster;
+import io.understudy.gateway.read.SourceRange.SourceAnswer;
+import io.understudy.gateway.replica.Entry;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Revision;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.NavigableMap;
+import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -247,5 +259,117 @@ final class SourceReads implements Upstream {
                 RangeRequests.fields(request, version),
                 answer.more(),
                 answer.count());
+    }
+
+    /** Ranges fetched from the source at one revision. Filled before it is read. */
+    private static final class FetchedKeys implements KeySpace {
+
+        private final NavigableMap<ByteString, Entry> entries = new TreeMap<>(KeyRange.KEY_ORDER);
+        private final Revision revision;
+
+        FetchedKeys(Revision revision) {
+            this.revision = revision;
+        }
+
+        void add(List<Entry> fetched) {
+            fetched.forEach(entry -> entries.put(entry.key(), entry));
+        }
+
+        @Override
+        public Revision revision() {
+            return revision;
+        }
+
+        @Override
+        public @Nullable Entry get(ByteString key) {
+            return entries.get(key);
+        }
+
+        @Override
+        public long count(KeyRange keys) {
+            return inside(keys).size();
+        }
+
+        @Override
+        public Entries entries(KeyRange keys, long limit) {
+            return Entries.of(inside(keys).values().stream().limit(limit).toList());
+        }
+
+        @Override
+        public Entries descending(KeyRange keys, long limit) {
+            return Entries.of(
+                    inside(keys).descendingMap().values().stream().limit(limit).toList());
+        }
+
+        private NavigableMap<ByteString, Entry> inside(KeyRange keys) {
+            ByteString to = keys.to();
+            return to == null ? entries.tailMap(keys.from(), true) : entries.subMap(keys.from(), true, to, false);
+        }
+    }
+
+    /**
+     * Reads the ranges of one transaction, a few at a time to save round trips. Their total size is bounded like one
+     * response. Confined to the reader's event loop.
+     */
+    static final class SourceRanges {
+
+        private static final int AT_A_TIME = 8;
+
+        /** Message limit of connections to the source. */
+        private static final long MAX_BYTES = 64L << 20;
+
+        private final List<RangeRequest> requests;
+        private final Function<RangeRequest, Future<SourceAnswer>> read;
+        private final SourceAnswer[] answers;
+        private final Promise<List<SourceAnswer>> promise = Promise.promise();
+        private int sent;
+        private int answered;
+        private long bytes;
+
+        SourceRanges(List<RangeRequest> requests, Function<RangeRequest, Future<SourceAnswer>> read) {
+            this.requests = requests;
+            this.read = read;
+            this.answers = new SourceAnswer[requests.size()];
+        }
+
+        /** Returns the answers in the order of the requests; fails with the first failure. */
+        Future<List<SourceAnswer>> read() {
+            if (requests.isEmpty()) {
+                return Future.succeededFuture(List.of());
+            }
+            for (int i = 0; i < AT_A_TIME; i++) {
+                readNext();
+            }
+            return promise.future();
+        }
+
+        private void readNext() {
+            if (sent == requests.size() || promise.future().isComplete()) {
+                return;
+            }
+            int index = sent++;
+            read.apply(requests.get(index)).onComplete(result -> {
+                if (result.failed()) {
+                    boolean unused = promise.tryFail(result.cause());
+                } else {
+                    keep(index, result.result());
+                }
+            });
+        }
+
+        private void keep(int index, SourceAnswer answer) {
+            answers[index] = answer;
+            answered++;
+            bytes += answer.wireBytes();
+            if (bytes > MAX_BYTES) {
+                boolean unused = promise.tryFail(new ApiException(
+                        Status.Code.RESOURCE_EXHAUSTED,
+                        "understudy: transaction reads more than " + MAX_BYTES + " bytes from the source"));
+            } else if (answered == answers.length) {
+                boolean unused = promise.tryComplete(Arrays.asList(answers));
+            } else {
+                readNext();
+            }
+        }
     }
 }

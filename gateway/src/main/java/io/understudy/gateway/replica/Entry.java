@@ -267,4 +267,11 @@ public final class Entry {
             out.writeInt64(field, value);
         }
     }
+
+    /** The fields of entries in a response. */
+    public enum EntryFields {
+        ALL,
+        WITHOUT_VALUE,
+        WITHOUT_VALUE_AND_LEASE
+    }
 }

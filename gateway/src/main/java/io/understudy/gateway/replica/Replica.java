@@ -2,6 +2,12 @@ package io.understudy.gateway.replica;
 
 import com.google.protobuf.ByteString;
 import io.understudy.feed.FeedConsumer;
+import io.understudy.gateway.replica.EntryTree.Edits;
+import io.understudy.gateway.replica.ReplicaState.Condition;
+import io.understudy.gateway.replica.ReplicaState.ReplicaListener;
+import io.understudy.gateway.replica.ReplicaState.Window;
+import io.understudy.gateway.replica.ReplicaWriter.SourceMove;
+import io.understudy.gateway.replica.SnapshotMerge.ReplicaDivergedException;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Commit;

@@ -1,9 +1,14 @@
 package io.understudy.gateway.replica;
 
 import com.google.protobuf.ByteString;
+import io.understudy.gateway.replica.EntryCursor.DescendingCursor;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Revision;
+import java.time.Instant;
+import java.util.Map;
+import java.util.concurrent.ConcurrentNavigableMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 import org.jspecify.annotations.Nullable;
 
 /** The source's keys in the range at one revision, with versions and leases. Immutable and thread-safe. */
@@ -117,5 +122,111 @@ public final class ReplicaState {
 
     EntryTree entries() {
         return entries;
+    }
+
+    /** Receives applied changes of the replica and its log, on the writing thread. */
+    @FunctionalInterface
+    public interface ReplicaListener {
+
+        /** There is a new state. */
+        void published(ReplicaState state);
+
+        /** The feed has reached that revision without a state. */
+        default void advanced(Revision revision) {}
+
+        /** The source had no commit beyond the revision, which the feed has reached, at {@code time}. */
+        default void asOf(Revision revision, Instant time) {}
+
+        /** Another cluster follows, and revisions restart below some that clients have seen. */
+        default void restarted(Revision revision) {}
+
+        /** So many slowly read responses were ended, since they kept old versions. Called on any thread. */
+        default void ended(int responses) {}
+
+        /** The state was dropped. */
+        default void dropped(Condition.Dropped why) {}
+    }
+
+    /**
+     * The latest state and the retained ones before it. One thread writes; any thread reads, without locks. Another
+     * snapshot starts another window.
+     *
+     * <p>States share everything unchanged; the cost of the rest is counted with the commits.
+     *
+     * <p>Invariant R1b: within the window, every past state and logged commit equals the source, and the commit log has no
+     * gap.
+     */
+    static final class Window {
+
+        /** States by the revisions of their commits. */
+        private final ConcurrentNavigableMap<Long, ReplicaState> states = new ConcurrentSkipListMap<>();
+
+        private volatile ReplicaState latest;
+        /** The state before the first of the others. */
+        private volatile ReplicaState oldest;
+
+        Window(ReplicaState snapshot) {
+            this.latest = snapshot;
+            this.oldest = snapshot;
+        }
+
+        ReplicaState latest() {
+            return latest;
+        }
+
+        ReplicaState oldest() {
+            return oldest;
+        }
+
+        /** Returns the state at that revision; null before the window or after the latest state. */
+        @Nullable ReplicaState at(Revision revision) {
+            if (revision.isAfter(latest.revision())) {
+                return null;
+            }
+            Map.Entry<Long, ReplicaState> found = states.floorEntry(revision.value());
+            if (found != null) {
+                return found.getValue().asOf(revision);
+            }
+            ReplicaState first = oldest;
+            return first.revision().isAfter(revision) ? null : first.asOf(revision);
+        }
+
+        /** Adds the state after the next commit. */
+        void add(ReplicaState after) {
+            states.put(after.revision().value(), after);
+            latest = after;
+        }
+
+        /** Advances the latest state without a commit. */
+        void advance(Revision revision) {
+            latest = latest.asOf(revision);
+        }
+
+        /** Drops the states before the commit at that revision. */
+        void forget(long revision) {
+            Map.Entry<Long, ReplicaState> last = states.floorEntry(revision);
+            if (last != null) {
+                // In this order: a reader that misses a state finds a newer one, not an older one.
+                oldest = last.getValue();
+                states.headMap(revision, true).clear();
+            }
+        }
+    }
+
+    /** The condition of a replica, with the reason if it has no state. */
+    public sealed interface Condition {
+
+        /** The first snapshot is being loaded; no state. */
+        record Loading() implements Condition {}
+
+        /** There is a state, and it follows the source. */
+        record Ready() implements Condition {}
+
+        /**
+         * The state was dropped and its memory freed. Commits are followed without being applied until a rebuild.
+         *
+         * @param reason for operators
+         */
+        record Dropped(String reason) implements Condition {}
     }
 }

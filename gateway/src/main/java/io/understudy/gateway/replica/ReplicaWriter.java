@@ -1,10 +1,14 @@
 package io.understudy.gateway.replica;
 
+import com.google.protobuf.ByteString;
 import io.understudy.feed.Feed;
 import io.understudy.feed.FeedEndedException;
 import io.understudy.feed.FeedKind;
 import io.understudy.feed.FeedSource;
+import io.understudy.gateway.replica.SnapshotMerge.ReplicaDivergedException;
+import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Position;
+import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
@@ -12,6 +16,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -245,4 +250,20 @@ public final class ReplicaWriter {
         cause = why;
         failure.completeExceptionally(why);
     }
+
+    /**
+     * A switch of a replica to a cluster with the same contents at other revisions.
+     *
+     * @param revision of the new cluster with the contents
+     * @param endMarker revision of the former cluster with the contents; zero if that is not certain
+     * @param former greatest revision in an answer of the former cluster: clients may know it
+     * @param unrelated keys that differ between both clusters, in any range
+     * @param mirrored ranges of keys that are equal in both clusters, except unrelated ones
+     */
+    public record SourceMove(
+            Revision revision,
+            Revision endMarker,
+            Revision former,
+            Predicate<ByteString> unrelated,
+            Predicate<KeyRange> mirrored) {}
 }

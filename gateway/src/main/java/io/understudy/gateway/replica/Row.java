@@ -1,5 +1,7 @@
 package io.understudy.gateway.replica;
 
+import io.understudy.gateway.replica.Heap.Widths;
+import io.understudy.gateway.replica.Node.Branch;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

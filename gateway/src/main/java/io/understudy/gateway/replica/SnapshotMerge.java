@@ -1,6 +1,7 @@
 package io.understudy.gateway.replica;
 
 import com.google.protobuf.ByteString;
+import io.understudy.gateway.replica.Heap.Widths;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
@@ -96,5 +97,13 @@ final class SnapshotMerge {
                     + held.revision() + "; restart the gateway if the source was restored");
         }
         return found;
+    }
+
+    /** The feed contradicts the history that the replica holds. Fatal: nothing more is applied. */
+    public static final class ReplicaDivergedException extends RuntimeException {
+
+        ReplicaDivergedException(String message) {
+            super(message);
+        }
     }
 }

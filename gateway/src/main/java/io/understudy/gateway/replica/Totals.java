@@ -1,5 +1,7 @@
 package io.understudy.gateway.replica;
 
+import io.understudy.gateway.replica.Entry.EntryFields;
+
 /**
  * The number and sizes of some entries.
  *

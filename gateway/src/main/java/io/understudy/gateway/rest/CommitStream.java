@@ -1,17 +1,16 @@
 package io.understudy.gateway.rest;
 
 import io.grpc.Status;
+import io.netty.buffer.ByteBuf;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.hub.EventBatch;
 import io.understudy.gateway.hub.LoopHub;
-import io.understudy.gateway.hub.WatchEvent;
 import io.understudy.gateway.hub.Watcher;
-import io.understudy.gateway.hub.WatcherListener;
+import io.understudy.gateway.hub.Watcher.WatchEvent;
+import io.understudy.gateway.hub.Watcher.WatcherListener;
 import io.understudy.gateway.permission.Rechecks;
-import io.vertx.core.Future;
-import io.vertx.core.buffer.Buffer;
-import io.vertx.core.http.HttpServerResponse;
+import io.understudy.gateway.server.WebStream;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -30,7 +29,7 @@ final class CommitStream implements WatcherListener, Rechecks.Listener {
     private final RestExchange exchange;
     private final StreamQuery query;
     private final Caller caller;
-    private @Nullable HttpServerResponse response;
+    private @Nullable WebStream response;
     private @Nullable Watcher watcher;
     /** All commits up to this revision were delivered. */
     private long delivered;
@@ -60,7 +59,7 @@ final class CommitStream implements WatcherListener, Rechecks.Listener {
         delivered = start == 0 ? now : start - 1;
         watcher = hub.add(query.spec(), this);
         recheck();
-        exchange.request().response().closeHandler(closed -> close());
+        exchange.whenGone(this::close);
         if (query.form() == StreamForm.EVENTS || delivered >= now) {
             head();
         }
@@ -80,7 +79,12 @@ final class CommitStream implements WatcherListener, Rechecks.Listener {
 
     @Override
     public boolean ready() {
-        parked = writing || (permit != null && permit.isInDoubt()) || (response != null && response.writeQueueFull());
+        WebStream out = response;
+        parked = writing || (permit != null && permit.isInDoubt());
+        if (!parked && out != null && !out.ready()) {
+            parked = true;
+            out.whenReady(this::resume);
+        }
         return !parked;
     }
 
@@ -121,7 +125,7 @@ final class CommitStream implements WatcherListener, Rechecks.Listener {
         if (batch.isStreamed()) {
             writing = true;
             quiet = false;
-            exchange.pump(response, streams.text(query.form()).streamed(batch), this::written);
+            response.write(streams.text(query.form()).streamed(batch), this::written);
         } else {
             write(streams.textOf(batch, query.form()));
         }
@@ -129,9 +133,6 @@ final class CommitStream implements WatcherListener, Rechecks.Listener {
 
     private void written() {
         writing = false;
-        if (response != null) {
-            response.drainHandler(drained -> resume());
-        }
         Runnable next = afterwards;
         afterwards = null;
         if (next != null) {
@@ -185,7 +186,7 @@ final class CommitStream implements WatcherListener, Rechecks.Listener {
 
     /** Sends a quiet client its resume revision, as a heartbeat. */
     void tick() {
-        if (quiet && !writing && response != null && !response.writeQueueFull()) {
+        if (quiet && !writing && response != null && response.ready()) {
             writeProgress();
         }
         quiet = true;
@@ -199,9 +200,9 @@ final class CommitStream implements WatcherListener, Rechecks.Listener {
                 exchange.refuse(new ProblemDetails(503, Status.Code.UNAVAILABLE, "etcdserver: server stopped"));
             } else if (writing) {
                 // A commit that was written in part is not to be taken for a whole one.
-                Future<Void> unused = response.reset();
+                response.abort();
             } else {
-                Future<Void> unused = response.end();
+                response.end();
             }
         }
     }
@@ -209,7 +210,6 @@ final class CommitStream implements WatcherListener, Rechecks.Listener {
     private void close() {
         if (!over) {
             over = true;
-            exchange.release();
             watcher().cancel();
             if (permit != null) {
                 permit.end();
@@ -219,16 +219,13 @@ final class CommitStream implements WatcherListener, Rechecks.Listener {
     }
 
     private void head() {
-        exchange.request()
-                .response()
-                .putHeader(
-                        "Understudy-Heartbeat-Ms",
-                        Long.toString(streams.heartbeatInterval().toMillis()));
+        exchange.setHeader(
+                "understudy-heartbeat-ms",
+                Long.toString(streams.heartbeatInterval().toMillis()));
         response = exchange.stream(query.form().contentType());
         if (response == null) {
             close();
         } else {
-            response.drainHandler(drained -> resume());
             // A client that is disconnected before the first commit can resume.
             writeProgress();
         }
@@ -252,10 +249,10 @@ final class CommitStream implements WatcherListener, Rechecks.Listener {
         write(streams.text(query.form()).progress(delivered));
     }
 
-    private void write(Buffer text) {
+    private void write(ByteBuf text) {
         quiet = false;
-        if (response != null && !response.closed()) {
-            Future<Void> unused = response.write(text);
+        if (response != null) {
+            response.write(text);
         }
     }
 

@@ -1,6 +1,7 @@
 package io.understudy.gateway.rest;
 
 import io.grpc.Status;
+import io.netty.buffer.ByteBuf;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.ScheduledFuture;
 import io.understudy.gateway.api.Permission;
@@ -10,7 +11,6 @@ import io.understudy.gateway.hub.EventBatch;
 import io.understudy.gateway.hub.LoopHub;
 import io.understudy.gateway.permission.Rechecks;
 import io.understudy.vocabulary.KeyRange;
-import io.vertx.core.buffer.Buffer;
 import java.time.Duration;
 import java.util.EnumMap;
 import java.util.HashSet;
@@ -31,7 +31,7 @@ final class CommitStreams {
     private final LoopHub hub;
     private final Set<CommitStream> open = new HashSet<>();
     private final Map<StreamForm, CommitText> texts = new EnumMap<>(StreamForm.class);
-    private final Map<StreamForm, Buffer> shared = new EnumMap<>(StreamForm.class);
+    private final Map<StreamForm, ByteBuf> shared = new EnumMap<>(StreamForm.class);
     private @Nullable EventBatch sharedBatch;
     private @Nullable ScheduledFuture<?> heartbeat;
     private @Nullable ScheduledFuture<?> permissionCheck;
@@ -153,7 +153,7 @@ final class CommitStreams {
 
     /** Encoded once for all clients with the same batch. */
     @SuppressWarnings("ReferenceEquality") // It has no other identity.
-    Buffer textOf(EventBatch batch, StreamForm form) {
+    ByteBuf textOf(EventBatch batch, StreamForm form) {
         if (sharedBatch != batch) {
             shared.clear();
             sharedBatch = batch;
@@ -162,7 +162,7 @@ final class CommitStreams {
                 sharedBatch = null;
             });
         }
-        return shared.computeIfAbsent(form, each -> text(each).commits(batch));
+        return shared.computeIfAbsent(form, each -> text(each).commits(batch)).retainedDuplicate();
     }
 
     void closed(CommitStream stream) {
@@ -192,5 +192,115 @@ final class CommitStreams {
             closed = true;
             List.copyOf(open).forEach(CommitStream::end);
         });
+    }
+
+    /**
+     * A request for a commit stream that waits for its permission check and its revision. Dropped if the client
+     * disconnects. Confined to its connection's event loop.
+     */
+    private static final class ComingStream {
+
+        /** Maximum age of a permission check before commits are sent. */
+        private static final long PERMITTED_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+        private static final long MOST_WAIT_SECONDS = 30;
+
+        private final RestExchange exchange;
+        private final Caller caller;
+        private final StreamQuery query;
+        private final StreamSource source;
+        private final LoopHub hub;
+        private final Runnable then;
+        private final Runnable whenOver;
+        private final ScheduledFuture<?> limit;
+        private @Nullable Runnable withdraw;
+        private long permittedNanos;
+        private boolean over;
+
+        /**
+         * @param then serves the request
+         * @param whenOver runs once, before {@code then}, or when the client is gone or was rejected
+         */
+        ComingStream(
+                RestExchange exchange,
+                Caller caller,
+                StreamQuery query,
+                StreamSource source,
+                EventExecutor loop,
+                Runnable then,
+                Runnable whenOver) {
+            this.exchange = exchange;
+            this.caller = caller;
+            this.query = query;
+            this.source = source;
+            this.hub = source.hub().on(loop);
+            this.then = then;
+            this.whenOver = whenOver;
+            this.limit = loop.schedule(this::tooLong, MOST_WAIT_SECONDS, TimeUnit.SECONDS);
+        }
+
+        void begin() {
+            exchange.request().whenOver(this::over);
+            permit();
+        }
+
+        private void permit() {
+            source.permissions()
+                    .check(
+                            caller.principal(),
+                            new Permission.Read(
+                                    query.spec().range().etcdKey(),
+                                    query.spec().range().etcdRangeEnd()))
+                    .onSuccess(permitted -> {
+                        permittedNanos = System.nanoTime();
+                        await();
+                    })
+                    .onFailure(why -> {
+                        over();
+                        exchange.fail(why);
+                    });
+        }
+
+        private void await() {
+            if (!over) {
+                withdraw =
+                        hub.whenAt(caller.session().lastRevision(), query.spec().previous(), this::arrived);
+            }
+        }
+
+        /** Checks the permission again if the wait was long. */
+        private void arrived() {
+            if (over) {
+                return;
+            }
+            if (System.nanoTime() - permittedNanos < PERMITTED_NANOS) {
+                over();
+                then.run();
+            } else {
+                permit();
+            }
+        }
+
+        private void tooLong() {
+            if (!over) {
+                over();
+                exchange.refuse(new ProblemDetails(
+                        503,
+                        Status.Code.UNAVAILABLE,
+                        "understudy: the replica has not reached revision "
+                                + caller.session().lastRevision() + "; retry"));
+            }
+        }
+
+        private void over() {
+            if (!over) {
+                over = true;
+                limit.cancel(false);
+                if (withdraw != null) {
+                    withdraw.run();
+                }
+                whenOver.run();
+            }
+        }
     }
 }

@@ -5,11 +5,9 @@ import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.hub.EventBatch;
-import io.understudy.gateway.hub.WatchEvent;
+import io.understudy.gateway.hub.Watcher.WatchEvent;
 import io.understudy.gateway.json.JsonBytes;
 import io.understudy.gateway.json.JsonForm;
-import io.vertx.core.buffer.Buffer;
-import io.vertx.core.internal.buffer.BufferInternal;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -29,10 +27,10 @@ final class CommitText {
     }
 
     /** Writes each commit separately. */
-    Buffer commits(EventBatch batch) {
+    ByteBuf commits(EventBatch batch) {
         ByteBuf out = Unpooled.buffer();
         boolean unused = new Commits(form, batch).appendTo(out, Integer.MAX_VALUE);
-        return BufferInternal.buffer(out);
+        return out;
     }
 
     /** As {@link #commits}, written as the client reads. */
@@ -93,7 +91,7 @@ final class CommitText {
      * Reports that no commit follows up to that revision. The event has an ID but no data: browsers store the ID and
      * dispatch nothing.
      */
-    Buffer progress(long revision) {
+    ByteBuf progress(long revision) {
         ByteBuf out = Unpooled.buffer();
         if (form == StreamForm.EVENTS) {
             ByteBufUtil.writeAscii(out, ": up to\nid: " + revision + "\n\n");
@@ -102,7 +100,7 @@ final class CommitText {
             json.close(']').close('}');
             write(out, "");
         }
-        return BufferInternal.buffer(out);
+        return out;
     }
 
     /**
@@ -110,7 +108,7 @@ final class CommitText {
      *
      * @param reason null if they are compacted
      */
-    Buffer gap(long compactRevision, long revision, @Nullable String reason) {
+    ByteBuf gap(long compactRevision, long revision, @Nullable String reason) {
         ByteBuf out = Unpooled.buffer();
         json.open('{').member(COMPACT_REVISION).decimal(compactRevision);
         json.member(REVISION).decimal(revision);
@@ -119,7 +117,7 @@ final class CommitText {
         }
         json.close('}');
         write(out, form == StreamForm.EVENTS ? "event: gap\ndata: " : "");
-        return BufferInternal.buffer(out);
+        return out;
     }
 
     private void write(ByteBuf out, String before) {

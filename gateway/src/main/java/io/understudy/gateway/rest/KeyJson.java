@@ -1,7 +1,7 @@
 package io.understudy.gateway.rest;
 
 import com.google.protobuf.ByteString;
-import io.understudy.gateway.hub.WatchEvent;
+import io.understudy.gateway.hub.Watcher.WatchEvent;
 import io.understudy.gateway.json.JsonBytes;
 import io.understudy.gateway.replica.Entry;
 

@@ -1,49 +1,48 @@
 package io.understudy.gateway.rest;
 
 import com.google.protobuf.ByteString;
+import com.google.protobuf.CodedInputStream;
+import com.google.protobuf.CodedOutputStream;
 import io.etcd.jetcd.api.RangeRequest;
-import io.understudy.gateway.api.RangeResult;
-import io.understudy.gateway.caller.Freshness;
-import io.understudy.gateway.caller.Session;
+import io.netty.buffer.ByteBuf;
+import io.understudy.gateway.api.AnswerBody;
+import io.understudy.gateway.api.OpResult.RangeResult;
+import io.understudy.gateway.caller.Caller.Freshness;
 import io.understudy.gateway.json.JsonBytes;
 import io.understudy.gateway.json.JsonForm;
 import io.understudy.gateway.read.Answer;
 import io.understudy.gateway.read.Reads;
 import io.understudy.gateway.replica.Entry;
+import io.understudy.gateway.rest.Logins.Identification;
 import io.understudy.gateway.rest.Query.Manner;
 import io.understudy.vocabulary.KeyRange;
-import io.vertx.core.buffer.Buffer;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.Base64;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.Optional;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** Reads of single keys and of pages. Thread-safe. */
-final class KeyReads {
+record KeyReads(Reads reads, Identification identification) {
 
     private static final long STANDARD_PAGE = 100;
     private static final long LARGEST_PAGE = 1_000;
 
     private static final Set<String> LIST_PARAMETERS = with(Query.OF_READS, "prefix", "limit", "cursor");
 
-    private final Reads reads;
-    private final Identification identification;
-
-    KeyReads(Reads reads, Identification identification) {
-        this.reads = reads;
-        this.identification = identification;
-    }
-
     /** Reads a key, or responds with 404. */
-    void one(RestExchange exchange, Session session, ByteString key) throws ProblemDetails {
-        Query query = Query.parse(exchange.request().query(), Query.OF_READS);
+    void one(RestExchange exchange, ByteString key) throws ProblemDetails {
+        Query query = Query.parse(exchange.request().rawQuery(), Query.OF_READS);
         Manner manner = query.manner();
         RangeRequest request = RangeRequest.newBuilder()
                 .setKey(key)
                 .setRevision(query.revision())
                 .setSerializable(manner.serializable())
                 .build();
-        identification.then(exchange, session, principal -> reads.range(
-                        exchange.caller(principal, session, manner.freshness()), request)
+        identification.then(exchange, principal -> reads.range(exchange.caller(principal, manner.freshness()), request)
                 .onSuccess(answer -> found(exchange, key, answer))
                 .onFailure(exchange::fail));
     }
@@ -62,13 +61,13 @@ final class KeyReads {
         } else {
             JsonBytes out = new JsonBytes(JsonForm.GRPC_GATEWAY_2);
             KeyJson.write(out, entry);
-            exchange.answer(Buffer.buffer(out.toByteArray()));
+            exchange.answer(AnswerBody.of(out.toByteArray()));
         }
     }
 
     /** Reads a page. */
-    void list(RestExchange exchange, Session session) throws ProblemDetails {
-        Query query = Query.parse(exchange.request().query(), LIST_PARAMETERS);
+    void list(RestExchange exchange) throws ProblemDetails {
+        Query query = Query.parse(exchange.request().rawQuery(), LIST_PARAMETERS);
         long limit = query.number("limit", STANDARD_PAGE, 1, LARGEST_PAGE);
         Optional<Cursor> cursor = query.has("cursor")
                 ? Optional.of(Cursor.decode(query.bytes("cursor").toStringUtf8()))
@@ -97,8 +96,7 @@ final class KeyReads {
                 .setSerializable(manner.serializable())
                 .build();
         Freshness freshness = manner.freshness();
-        identification.then(exchange, session, principal -> reads.range(
-                        exchange.caller(principal, session, freshness), request)
+        identification.then(exchange, principal -> reads.range(exchange.caller(principal, freshness), request)
                 .onSuccess(answer -> {
                     exchange.setHeaders(answer);
                     long pinned = revision > 0 ? revision : answer.revision();
@@ -113,5 +111,120 @@ final class KeyReads {
         Set<String> all = new HashSet<>(some);
         all.addAll(Set.of(more));
         return Set.copyOf(all);
+    }
+
+    /** A page of a listing, encoded at the client's pace. */
+    private static final class PageJson implements AnswerBody {
+
+        private static final byte[] REVISION = JsonBytes.name("revision");
+        private static final byte[] COUNT = JsonBytes.name("count");
+        private static final byte[] KVS = JsonBytes.name("kvs");
+        private static final byte[] CURSOR = JsonBytes.name("cursor");
+
+        private final JsonBytes out = new JsonBytes(JsonForm.GRPC_GATEWAY_2);
+        private final RangeResult result;
+        private final Cursor page;
+        private final Iterator<Entry> entries;
+        private boolean begun;
+        private @Nullable Entry last;
+
+        /** @param page the cursor at its start */
+        PageJson(RangeResult result, Cursor page) {
+            this.result = result;
+            this.page = page;
+            this.entries = result.entries().iterator();
+        }
+
+        @Override
+        public long length() {
+            return UNKNOWN;
+        }
+
+        @Override
+        public Runnable keep(Runnable end) {
+            return result.keep(end);
+        }
+
+        @Override
+        public boolean appendTo(ByteBuf piece, int wanted) {
+            if (!begun) {
+                begun = true;
+                out.open('{').member(REVISION).decimal(page.revision());
+                out.member(COUNT).decimal(page.count());
+                out.member(KVS).open('[');
+            }
+            while (entries.hasNext() && out.size() < wanted) {
+                last = entries.next();
+                KeyJson.write(out.separate(), last);
+            }
+            boolean more = entries.hasNext();
+            if (!more) {
+                out.close(']');
+                if (result.more() && last != null) {
+                    out.member(CURSOR)
+                            .string(new Cursor(
+                                            page.revision(),
+                                            page.count(),
+                                            page.prefix(),
+                                            KeyRange.successor(last.key()))
+                                    .encode());
+                }
+                out.close('}');
+            }
+            out.moveTo(piece);
+            return more;
+        }
+    }
+
+    /**
+     * The position of the next page of a listing. It holds the revision, so that all pages are of one state.
+     *
+     * @param revision of every page
+     * @param count of all keys listed
+     * @param prefix that they begin with
+     * @param from the next page's first key, or where it would be; begins with {@code prefix}
+     */
+    record Cursor(long revision, long count, ByteString prefix, ByteString from) {
+
+        private static final byte FORMAT = 2;
+
+        /** Encodes it as an opaque text. */
+        String encode() {
+            ByteString.Output bytes = ByteString.newOutput();
+            CodedOutputStream out = CodedOutputStream.newInstance(bytes);
+            try {
+                out.writeRawByte(FORMAT);
+                out.writeUInt64NoTag(revision);
+                out.writeUInt64NoTag(count);
+                out.writeBytesNoTag(prefix);
+                // Without the prefix, which may be long.
+                out.writeBytesNoTag(from.substring(prefix.size()));
+                out.flush();
+            } catch (IOException e) {
+                throw new UncheckedIOException("encoding failed", e);
+            }
+            return Base64.getUrlEncoder()
+                    .withoutPadding()
+                    .encodeToString(bytes.toByteString().toByteArray());
+        }
+
+        static Cursor decode(String text) throws ProblemDetails {
+            try {
+                CodedInputStream in =
+                        CodedInputStream.newInstance(Base64.getUrlDecoder().decode(text));
+                if (in.readRawByte() == FORMAT) {
+                    long revision = in.readUInt64();
+                    long count = in.readUInt64();
+                    ByteString prefix = in.readBytes();
+                    ByteString from = prefix.concat(in.readBytes());
+                    if (in.isAtEnd() && revision > 0) {
+                        return new Cursor(revision, count, prefix, from);
+                    }
+                }
+            } catch (IllegalArgumentException | IOException e) {
+                // Rejected below.
+            }
+            throw ProblemDetails.badRequest("'cursor' is invalid; use the cursor of the previous page");
+        }
     }
 }

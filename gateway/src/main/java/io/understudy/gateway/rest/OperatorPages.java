@@ -1,17 +1,14 @@
 package io.understudy.gateway.rest;
 
 import io.grpc.Status;
+import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.api.Permission;
 import io.understudy.gateway.caller.ReadPermissions;
-import io.understudy.gateway.caller.Session;
 import io.understudy.gateway.dashboard.Dashboard;
 import io.understudy.gateway.member.StatusReport;
-import io.vertx.core.Context;
-import io.vertx.core.Future;
-import io.vertx.core.internal.ContextInternal;
+import io.understudy.gateway.rest.Logins.Identification;
 import io.vertx.core.json.JsonObject;
 import java.time.Duration;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -20,34 +17,23 @@ import org.jspecify.annotations.Nullable;
  * The pages for operators on this gateway and its neighbours. Thread-safe.
  *
  * <p>Invariant D1c: where the source requires authentication, only users with the role root can read the overview.
+ *
+ * @param dashboard null if there is none
  */
-final class OperatorPages {
+record OperatorPages(
+        ReadPermissions permissions,
+        StatusReport report,
+        @Nullable Dashboard dashboard,
+        Identification identification) {
 
     /** Sent by a browser that reconnects. */
     private static final String LAST_EVENT_ID = "Last-Event-ID";
 
     private static final String FROM = "from";
 
-    private final ReadPermissions permissions;
-    private final StatusReport report;
-    private final @Nullable Dashboard dashboard;
-    private final Identification identification;
-
-    /** @param dashboard null if there is none */
-    OperatorPages(
-            ReadPermissions permissions,
-            StatusReport report,
-            @Nullable Dashboard dashboard,
-            Identification identification) {
-        this.permissions = permissions;
-        this.report = report;
-        this.dashboard = dashboard;
-        this.identification = identification;
-    }
-
     /** Readiness for all clients; replica contents for those that etcd permits its status. */
-    void status(RestExchange exchange, Session session) throws ProblemDetails {
-        Query unused = Query.parse(exchange.request().query(), Set.of());
+    void status(RestExchange exchange) throws ProblemDetails {
+        Query unused = Query.parse(exchange.request().rawQuery(), Set.of());
         Optional<String> problem = report.ready().problem();
         JsonObject status = new JsonObject()
                 .put("name", report.name())
@@ -56,12 +42,13 @@ final class OperatorPages {
                 .put("source", report.source())
                 .put("ready", problem.isEmpty());
         problem.ifPresent(why -> status.put("problem", why));
-        identification.then(exchange, session, principal -> permissions
+        identification.then(exchange, principal -> permissions
                 .check(principal, Permission.Standing.ROOT)
-                .onSuccess(permitted -> exchange.answer(withHeld(status).toBuffer()))
+                .onSuccess(permitted ->
+                        exchange.answer(AnswerBody.of(withHeld(status).encode())))
                 .onFailure(refused -> {
                     if (!exchange.retries(refused)) {
-                        exchange.answer(status.toBuffer());
+                        exchange.answer(AnswerBody.of(status.encode()));
                     }
                 }));
     }
@@ -81,10 +68,10 @@ final class OperatorPages {
     }
 
     /** The overview of contents and neighbours, for clients that etcd permits its status. */
-    void overview(RestExchange exchange, Session session) throws ProblemDetails {
-        Query unused = Query.parse(exchange.request().query(), Set.of());
+    void overview(RestExchange exchange) throws ProblemDetails {
+        Query unused = Query.parse(exchange.request().rawQuery(), Set.of());
         Dashboard shown = shown();
-        identification.then(exchange, session, principal -> permissions
+        identification.then(exchange, principal -> permissions
                 .check(principal, Permission.Standing.ROOT)
                 .onSuccess(permitted -> {
                     Dashboard.Moment latest = shown.latest();
@@ -92,34 +79,43 @@ final class OperatorPages {
                         exchange.refuse(new ProblemDetails(
                                 503, Status.Code.UNAVAILABLE, "understudy: dashboard has no data yet"));
                     } else {
-                        exchange.answer(latest.overview());
+                        exchange.answer(AnswerBody.of(latest.overview().getBytes()));
                     }
                 })
                 .onFailure(exchange::fail));
     }
 
     /** The samples since a time, by the clock of this gateway. */
-    void samples(RestExchange exchange, Session session) throws ProblemDetails {
-        Query query = Query.parse(exchange.request().query(), Set.of(FROM));
+    void samples(RestExchange exchange) throws ProblemDetails {
+        Query query = Query.parse(exchange.request().rawQuery(), Set.of(FROM));
         long from = query.number(FROM, 0, 0, Long.MAX_VALUE);
         Dashboard shown = shown();
-        Context context = Objects.requireNonNull(ContextInternal.current());
-        identification.then(exchange, session, principal -> permissions
+        identification.then(exchange, principal -> permissions
                 .check(principal, Permission.Standing.ROOT)
-                .compose(permitted -> Future.fromCompletionStage(shown.samples(from), context))
-                .onSuccess(exchange::answer)
+                .onSuccess(permitted -> {
+                    var unused = shown.samples(from)
+                            .whenCompleteAsync(
+                                    (samples, failure) -> {
+                                        if (failure == null) {
+                                            exchange.answer(AnswerBody.of(samples));
+                                        } else {
+                                            exchange.fail(failure);
+                                        }
+                                    },
+                                    exchange.request().eventLoop());
+                })
                 .onFailure(exchange::fail));
     }
 
     /** The overview as a stream. */
-    void overviews(RestExchange exchange, Session session, @Nullable OverviewStreams streams) throws ProblemDetails {
-        Query unused = Query.parse(exchange.request().query(), Set.of());
+    void overviews(RestExchange exchange, @Nullable OverviewStreams streams) throws ProblemDetails {
+        Query unused = Query.parse(exchange.request().rawQuery(), Set.of());
         if (streams == null) {
             throw noDashboard();
         }
-        String last = exchange.request().getHeader(LAST_EVENT_ID);
+        String last = exchange.header("last-event-id");
         long after = last == null ? 0 : Query.number(LAST_EVENT_ID, last, 0, Long.MAX_VALUE);
-        identification.then(exchange, session, principal -> permissions
+        identification.then(exchange, principal -> permissions
                 .check(principal, Permission.Standing.ROOT)
                 .onSuccess(permitted -> streams.open(exchange, principal, after))
                 .onFailure(exchange::fail));

@@ -1,15 +1,15 @@
 package io.understudy.gateway.rest;
 
 import io.grpc.Status;
+import io.netty.buffer.Unpooled;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.Permission;
 import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.dashboard.Dashboard;
+import io.understudy.gateway.server.WebStream;
 import io.vertx.core.Context;
-import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
-import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.internal.ContextInternal;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -50,7 +50,7 @@ final class OverviewStreams {
         dashboard.watch(moment -> context.runOnContext(now -> publish(moment)));
     }
 
-    private record Stream(Principal principal, HttpServerResponse response) {}
+    private record Stream(Principal principal, WebStream response) {}
 
     /**
      * Sends the history, then each sample.
@@ -78,12 +78,12 @@ final class OverviewStreams {
             exchange.refuse(new ProblemDetails(503, Status.Code.UNAVAILABLE, "etcdserver: server stopped"));
             return;
         }
-        HttpServerResponse response = exchange.stream(StreamForm.EVENTS.contentType());
+        WebStream response = exchange.stream(StreamForm.EVENTS.contentType());
         if (response != null) {
             Stream stream = new Stream(principal, response);
             open.add(stream);
-            response.closeHandler(gone -> open.remove(stream));
-            Future<Void> unused = response.write(history);
+            exchange.whenGone(() -> open.remove(stream));
+            response.write(Unpooled.wrappedBuffer(history.getBytes()));
         }
     }
 
@@ -91,8 +91,8 @@ final class OverviewStreams {
         looks++;
         for (Stream stream : List.copyOf(open)) {
             // A slow client skips to the next sample, which replaces this one.
-            if (!stream.response().writeQueueFull()) {
-                Future<Void> unused = stream.response().write(moment.event());
+            if (stream.response().ready()) {
+                stream.response().write(Unpooled.wrappedBuffer(moment.event().getBytes()));
             }
             if (looks % LOOKS_BETWEEN_CHECKS == 0) {
                 check(stream);
@@ -113,7 +113,7 @@ final class OverviewStreams {
 
     private void end(Stream stream) {
         if (open.remove(stream)) {
-            Future<Void> unused = stream.response().end();
+            stream.response().end();
         }
     }
 

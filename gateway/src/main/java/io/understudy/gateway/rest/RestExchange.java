@@ -1,29 +1,24 @@
 package io.understudy.gateway.rest;
 
 import io.grpc.Status;
-import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
+import io.netty.util.AsciiString;
 import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
-import io.understudy.gateway.caller.Freshness;
+import io.understudy.gateway.caller.Caller.Freshness;
 import io.understudy.gateway.caller.Principal;
-import io.understudy.gateway.caller.Session;
 import io.understudy.gateway.page.Asset;
 import io.understudy.gateway.read.Answer;
+import io.understudy.gateway.server.Field;
+import io.understudy.gateway.server.RequestListener;
+import io.understudy.gateway.server.WebRequest;
+import io.understudy.gateway.server.WebStream;
 import io.understudy.gateway.trace.CallTrace;
-import io.vertx.core.Context;
-import io.vertx.core.Future;
-import io.vertx.core.Vertx;
-import io.vertx.core.buffer.Buffer;
-import io.vertx.core.http.HttpMethod;
-import io.vertx.core.http.HttpServerRequest;
-import io.vertx.core.http.HttpServerResponse;
-import io.vertx.core.internal.buffer.BufferInternal;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.function.BooleanSupplier;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -34,86 +29,54 @@ import org.slf4j.LoggerFactory;
 final class RestExchange {
 
     private static final Logger LOG = LoggerFactory.getLogger(RestExchange.class);
-    private static final int PIECE_BYTES = 64 << 10;
 
     /** The status in metrics after the client has disconnected; as nginx has it. */
     private static final int GONE = 499;
 
     /** Headers of pages: only own scripts and files, no frames. */
     private static final Map<String, String> PAGE_HEADERS = Map.of(
-            "Content-Security-Policy",
+            "content-security-policy",
             "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'",
-            "X-Content-Type-Options",
+            "x-content-type-options",
             "nosniff",
-            "X-Frame-Options",
+            "x-frame-options",
             "DENY",
-            "Referrer-Policy",
+            "referrer-policy",
             "no-referrer",
-            "Vary",
+            "vary",
             "Accept-Encoding");
 
     private static final Pattern GZIP = Pattern.compile("\\bgzip\\b(?!\\s*;\\s*q=0(?:\\.0*)?(?:,|$))");
 
-    private final HttpServerRequest request;
+    private final WebRequest request;
     private final String route;
-    private final RestListener listener;
-    private final Connections.Client client;
-    private boolean lasts;
-    private boolean admitted;
-    private final long beginNanos = System.nanoTime();
+    private final RequestListener.Outcomes outcomes;
+    private final CallTrace trace;
+    private final Map<String, String> headers = new LinkedHashMap<>();
     private boolean over;
+    private Runnable gone = () -> {};
     private @Nullable BooleanSupplier again;
-    private CallTrace trace = CallTrace.NONE;
-    private final Context context = Objects.requireNonNull(Vertx.currentContext());
-    /** Ends the count of the body that waits for the client. */
-    private @Nullable Runnable kept;
 
-    RestExchange(HttpServerRequest request, String route, Connections.Client client, RestListener listener) {
+    RestExchange(WebRequest request, String route, RequestListener.Outcomes outcomes, CallTrace trace) {
         this.request = request;
         this.route = route;
-        this.client = client;
-        this.listener = listener;
+        this.outcomes = outcomes;
+        this.trace = trace;
         // By default: revisions and permissions change.
-        request.response().putHeader("Cache-Control", "no-store");
-        request.response().exceptionHandler(gone -> {
+        setHeader("cache-control", "no-store");
+        request.whenGone(() -> {
             boolean unused = over(GONE);
-            release();
+            gone.run();
         });
     }
 
-    /**
-     * Admits the request, or rejects it for lack of capacity.
-     *
-     * @param stream whether it continues after its first response, from which on it counts among the watchers
-     */
-    boolean enter(boolean stream) {
-        if (!stream && request.method().equals(HttpMethod.GET)) {
-            trace = listener.begins(route, name -> request.getHeader(name));
-        }
-        client.admission().reading();
-        try {
-            client.admission().enter(stream, System.nanoTime());
-            lasts = stream;
-        } catch (ApiException e) {
-            fail(e);
-            return false;
-        }
-        admitted = true;
-        return true;
+    WebRequest request() {
+        return request;
     }
 
-    /** Runs {@code task} once the response was sent or the client is gone. One task, which may run twice. */
-    void whenOver(Runnable task) {
-        if (request.response().ended() || request.response().closed()) {
-            task.run();
-        } else {
-            request.response().endHandler(ended -> task.run()).closeHandler(closed -> task.run());
-        }
-    }
-
-    /** The matched route. */
-    String route() {
-        return route;
+    /** Runs {@code task} if the client disconnects before the end of the response. One task. */
+    void whenGone(Runnable task) {
+        gone = task;
     }
 
     /** Sets a retry, used once if the source rejects the token. The retry returns whether it serves the request. */
@@ -121,98 +84,79 @@ final class RestExchange {
         again = more;
     }
 
-    /** The client's name for limits. */
-    String client() {
-        return client.name();
+    /** A field of the request; {@code name} is in lower case. */
+    @Nullable String header(String name) {
+        CharSequence value = request.header(AsciiString.of(name));
+        return value == null ? null : value.toString();
     }
 
-    HttpServerRequest request() {
-        return request;
+    List<String> headers(String name) {
+        return request.headers(AsciiString.of(name));
+    }
+
+    /** Sets a header of the response; {@code name} is in lower case. */
+    void setHeader(String name, String value) {
+        headers.put(name, value);
     }
 
     /** Sets the response headers of a read. */
     void setHeaders(Answer<?> answer) {
         trace.answered(answer);
-        request.response().putHeader("Understudy-Revision", Long.toString(answer.revision()));
+        setHeader(Answer.REVISION_KEY, Long.toString(answer.revision()));
         Duration staleness = answer.staleness();
         if (staleness != null) {
-            request.response().putHeader("Understudy-Staleness-Ms", Long.toString(staleness.toMillis()));
+            setHeader(Answer.STALENESS_KEY, Long.toString(staleness.toMillis()));
         }
     }
 
     /** Sets the entity tag; returns whether the client has it already. */
     boolean isKnown(String tag) {
-        request.response().putHeader("ETag", tag).putHeader("Cache-Control", "no-cache");
-        return request.headers().getAll("If-None-Match").stream()
+        setHeader("etag", tag);
+        setHeader("cache-control", "no-cache");
+        return headers("if-none-match").stream()
                 .flatMap(known -> Arrays.stream(known.split(",")))
                 .map(String::strip)
                 .anyMatch(each -> each.equals("*") || each.equals(tag) || each.equals("W/" + tag));
     }
 
     void notModified() {
-        if (over(304)) {
-            request.response().setStatusCode(304).end();
-        }
+        end(304, null, AnswerBody.of(""));
     }
 
-    void answer(Buffer json) {
+    /** Writes a body of JSON at the client's pace. */
+    void answer(AnswerBody json) {
         end(200, "application/json", json);
     }
 
     /** Sends a file of the page, unless the client has it. */
     void answer(Asset asset) {
-        PAGE_HEADERS.forEach(request.response()::putHeader);
-        boolean packed = request.headers().getAll("Accept-Encoding").stream().anyMatch(GZIP.asPredicate());
+        headers.putAll(PAGE_HEADERS);
+        boolean packed = headers("accept-encoding").stream().anyMatch(GZIP.asPredicate());
         if (isKnown(packed ? asset.packedTag() : asset.tag())) {
             notModified();
-        } else if (packed) {
-            request.response().putHeader("Content-Encoding", "gzip");
-            end(200, asset.type(), Buffer.buffer(asset.packed()));
-        } else {
-            end(200, asset.type(), Buffer.buffer(asset.content()));
-        }
-    }
-
-    /** Writes the body at the client's pace. */
-    void answer(AnswerBody body) {
-        ByteBuf piece = Unpooled.buffer();
-        boolean more;
-        try {
-            more = body.appendTo(piece, PIECE_BYTES);
-        } catch (RuntimeException e) {
-            piece.release();
-            fail(e);
             return;
         }
-        if (!more) {
-            answer(BufferInternal.buffer(piece));
-        } else if (over(200)) {
-            HttpServerResponse response =
-                    request.response().setChunked(true).putHeader("Content-Type", "application/json");
-            if (request.method().equals(HttpMethod.HEAD)) {
-                response.end();
-            } else {
-                response.write(BufferInternal.buffer(piece));
-                pump(response, body, response::end);
-            }
+        if (packed) {
+            setHeader("content-encoding", "gzip");
         }
+        end(200, asset.type(), AnswerBody.of(packed ? asset.packed() : asset.content()));
     }
 
     /** Starts a response that its writer ends. Returns null if it is over, or only its head was requested. */
-    @Nullable HttpServerResponse stream(String type) {
-        if (!over(200)) {
+    @Nullable WebStream stream(String type) {
+        WebStream stream = over(200) ? request.stream() : null;
+        if (stream == null) {
             return null;
         }
-        HttpServerResponse response = request.response()
-                .setChunked(true)
-                .putHeader("Content-Type", type)
-                // Otherwise a buffering proxy would retain it.
-                .putHeader("X-Accel-Buffering", "no");
-        if (request.method().equals(HttpMethod.HEAD)) {
-            response.end();
+        setHeader("content-type", type);
+        // Otherwise a buffering proxy would retain it.
+        setHeader("x-accel-buffering", "no");
+        stream.begin(200, fields());
+        if (request.method().equals("HEAD")) {
+            stream.end();
             return null;
         }
-        return response;
+        return stream;
     }
 
     /** Whether the source rejected the token and the request is served by the retry. */
@@ -238,83 +182,31 @@ final class RestExchange {
 
     void refuse(ProblemDetails why) {
         switch (why.status()) {
-            case 401 -> request.response().putHeader("WWW-Authenticate", challenge());
-            case 405 -> request.response().putHeader("Allow", "GET, HEAD");
-            case 429, 503 -> request.response().putHeader("Retry-After", "1");
+            case 401 -> setHeader("www-authenticate", challenge());
+            case 405 -> setHeader("allow", "GET, HEAD");
+            case 429, 503 -> setHeader("retry-after", "1");
             default -> {
                 // No further header.
             }
         }
-        end(why.status(), ProblemDetails.CONTENT_TYPE, Buffer.buffer(why.body()));
+        end(why.status(), ProblemDetails.CONTENT_TYPE, AnswerBody.of(why.body()));
     }
 
     /** Scripts prompt for credentials themselves: Basic would open the browser's dialog before the page. */
     private String challenge() {
-        return request.headers().contains("X-Requested-With")
-                ? "Bearer realm=\"etcd\""
-                : "Basic realm=\"etcd\", charset=\"UTF-8\"";
+        return header("x-requested-with") != null ? "Bearer realm=\"etcd\"" : "Basic realm=\"etcd\", charset=\"UTF-8\"";
     }
 
-    private void end(int status, String type, Buffer body) {
+    private void end(int status, @Nullable String type, AnswerBody body) {
         if (over(status)) {
-            HttpServerResponse response = request.response()
-                    .setStatusCode(status)
-                    .putHeader("Content-Type", type)
-                    .putHeader("Content-Length", Integer.toString(body.length()));
-            if (request.method().equals(HttpMethod.HEAD)) {
-                response.end();
-            } else {
-                response.end(body);
-            }
+            request.answer(status, type, fields(), body);
         }
     }
 
-    /**
-     * Writes a body at the client's pace; {@code done} is not run if that fails, or the client is gone. Ends the
-     * response if clients that read slowly keep too much memory.
-     */
-    void pump(HttpServerResponse response, AnswerBody body, Runnable done) {
-        while (!response.closed()) {
-            if (response.writeQueueFull()) {
-                if (kept == null) {
-                    kept = body.keep(() -> context.runOnContext(now -> {
-                        if (kept != null) {
-                            release();
-                            Future<Void> unused = response.reset();
-                        }
-                    }));
-                }
-                response.drainHandler(drained -> pump(response, body, done));
-                return;
-            }
-            ByteBuf piece = Unpooled.buffer(PIECE_BYTES + (PIECE_BYTES >> 2));
-            boolean more;
-            try {
-                more = body.appendTo(piece, PIECE_BYTES);
-            } catch (RuntimeException e) {
-                piece.release();
-                LOG.atError().addKeyValue("route", route).setCause(e).log("response failed");
-                release();
-                // Too late for another status; a reset shows that the response is incomplete.
-                Future<Void> unused = response.reset();
-                return;
-            }
-            response.write(BufferInternal.buffer(piece));
-            if (!more) {
-                release();
-                done.run();
-                return;
-            }
-        }
-        release();
-    }
-
-    /** Ends the count of the body that waits for the client. */
-    void release() {
-        if (kept != null) {
-            kept.run();
-            kept = null;
-        }
+    private List<Field> fields() {
+        return headers.entrySet().stream()
+                .map(header -> new Field(header.getKey(), header.getValue()))
+                .toList();
     }
 
     /** Whether a response was sent, or the client is gone. */
@@ -328,15 +220,12 @@ final class RestExchange {
             return false;
         }
         over = true;
-        if (admitted) {
-            client.admission().leave(lasts);
-        }
-        listener.answered(route, status, Duration.ofNanos(System.nanoTime() - beginNanos));
+        outcomes.answered(Integer.toString(status), System.nanoTime() - request.arrivedNanos());
         trace.end(status);
         return true;
     }
 
-    Caller caller(Principal principal, Session session, Freshness freshness) {
-        return new Caller(principal, session, freshness, Caller.NO_DEADLINE, this::over, this::whenOver);
+    Caller caller(Principal principal, Freshness freshness) {
+        return new Caller(principal, request.session(), freshness, Caller.NO_DEADLINE, this::over, request::whenOver);
     }
 }

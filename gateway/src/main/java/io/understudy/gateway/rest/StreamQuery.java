@@ -1,8 +1,7 @@
 package io.understudy.gateway.rest;
 
-import io.understudy.gateway.hub.WatchSpec;
+import io.understudy.gateway.hub.Watcher.WatchSpec;
 import io.understudy.vocabulary.KeyRange;
-import io.vertx.core.http.HttpServerRequest;
 import java.util.Set;
 
 /**
@@ -17,14 +16,15 @@ record StreamQuery(WatchSpec spec, StreamForm form) {
     /** Sent by a browser that reconnects: the ID of its last event. */
     private static final String LAST_EVENT_ID = "Last-Event-ID";
 
-    static StreamQuery of(HttpServerRequest request) throws ProblemDetails {
-        Query query = Query.parse(request.query(), PARAMETERS);
+    static StreamQuery of(RestExchange exchange) throws ProblemDetails {
+        Query query = Query.parse(exchange.request().rawQuery(), PARAMETERS);
         String only = query.word("only", "", Set.of("put", "delete"));
         boolean previous =
                 query.word("previous", "false", Set.of("true", "false")).equals("true");
         return new StreamQuery(
-                new WatchSpec(range(query), start(request, query), previous, only.equals("delete"), only.equals("put")),
-                StreamForm.of(request.headers().getAll("Accept")));
+                new WatchSpec(
+                        range(query), start(exchange, query), previous, only.equals("delete"), only.equals("put")),
+                StreamForm.of(exchange.headers("accept")));
     }
 
     private static KeyRange range(Query query) throws ProblemDetails {
@@ -40,8 +40,8 @@ record StreamQuery(WatchSpec spec, StreamForm form) {
         return KeyRange.single(query.bytes("key"));
     }
 
-    private static long start(HttpServerRequest request, Query query) throws ProblemDetails {
-        String last = request.getHeader(LAST_EVENT_ID);
+    private static long start(RestExchange exchange, Query query) throws ProblemDetails {
+        String last = exchange.header("last-event-id");
         if (last == null || last.isEmpty()) {
             return query.revision();
         }

@@ -2,25 +2,25 @@ package io.understudy.gateway.rest;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.RangeRequest;
-import io.understudy.gateway.api.RangeResult;
-import io.understudy.gateway.caller.Freshness;
+import io.understudy.gateway.api.AnswerBody;
+import io.understudy.gateway.api.OpResult.RangeResult;
+import io.understudy.gateway.caller.Caller.Freshness;
 import io.understudy.gateway.caller.Principal;
-import io.understudy.gateway.caller.Session;
 import io.understudy.gateway.json.JsonBytes;
 import io.understudy.gateway.json.JsonForm;
 import io.understudy.gateway.read.Answer;
 import io.understudy.gateway.read.Reads;
 import io.understudy.gateway.replica.Entry;
+import io.understudy.gateway.rest.Logins.Identification;
 import io.understudy.gateway.rest.Query.Manner;
 import io.understudy.vocabulary.KeyRange;
 import io.vertx.core.Future;
-import io.vertx.core.buffer.Buffer;
 import java.util.Iterator;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Reads one level of the keys as a tree: keys, and branches, which end with the next slash. Thread-safe. */
-final class TreeReads {
+record TreeReads(Reads reads, Identification identification) {
 
     private static final byte[] REVISION = JsonBytes.name("revision");
     private static final byte[] COUNT = JsonBytes.name("count");
@@ -33,29 +33,20 @@ final class TreeReads {
 
     private static final Set<String> PARAMETERS = KeyReads.with(Query.OF_READS, "prefix", "limit");
 
-    private final Reads reads;
-    private final Identification identification;
-
-    TreeReads(Reads reads, Identification identification) {
-        this.reads = reads;
-        this.identification = identification;
-    }
-
-    void list(RestExchange exchange, Session session) throws ProblemDetails {
-        Query query = Query.parse(exchange.request().query(), PARAMETERS);
+    void list(RestExchange exchange) throws ProblemDetails {
+        Query query = Query.parse(exchange.request().rawQuery(), PARAMETERS);
         long limit = query.number("limit", STANDARD_LEVEL, 1, LARGEST_LEVEL);
         Manner manner = query.manner();
         ByteString prefix = query.bytes("prefix");
         long revision = query.revision();
         identification.then(
-                exchange, session, principal -> new Level(exchange, session, principal, prefix, manner, revision, limit)
+                exchange, principal -> new Level(exchange, principal, prefix, manner, revision, limit)
                         .read());
     }
 
     /** One response: reads the first key, skips its branch, and so on. Range counts differ by the keys of the branch. */
     private final class Level {
         private final RestExchange exchange;
-        private final Session session;
         private final Principal principal;
         private final ByteString prefix;
         private final KeyRange range;
@@ -72,14 +63,12 @@ final class TreeReads {
 
         Level(
                 RestExchange exchange,
-                Session session,
                 Principal principal,
                 ByteString prefix,
                 Manner manner,
                 long revision,
                 long limit) {
             this.exchange = exchange;
-            this.session = session;
             this.principal = principal;
             this.prefix = prefix;
             this.range = KeyRange.prefix(prefix);
@@ -93,7 +82,7 @@ final class TreeReads {
         void read() {
             while (true) {
                 Future<Answer<RangeResult>> answer = reads.range(
-                        exchange.caller(principal, session, manner.freshness()),
+                        exchange.caller(principal, manner.freshness()),
                         RangeRequest.newBuilder()
                                 .setKey(from)
                                 .setRangeEnd(range.etcdRangeEnd())
@@ -141,7 +130,7 @@ final class TreeReads {
             Iterator<Entry> entries = result.entries().iterator();
             if (left == 0 || !entries.hasNext()) {
                 out.close(']').close('}');
-                exchange.answer(Buffer.buffer(out.toByteArray()));
+                exchange.answer(AnswerBody.of(out.toByteArray()));
                 return false;
             }
             left--;

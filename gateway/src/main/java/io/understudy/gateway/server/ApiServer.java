@@ -11,6 +11,8 @@ import io.netty.handler.codec.DecoderException;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.ReferenceCountUtil;
 import io.understudy.config.HostPort;
+import io.understudy.gateway.server.Loads.LoadMetrics;
+import io.understudy.gateway.server.WebHandler.WebCalls;
 import io.understudy.tls.TlsServer;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
@@ -59,6 +61,7 @@ public final class ApiServer {
 
     private final Vertx vertx;
     private final HostPort listen;
+    private final int freePort;
     private final @Nullable TlsServer tls;
     private final ServerLimits limits;
     private final ConnectionLimit connectionLimit;
@@ -84,6 +87,7 @@ public final class ApiServer {
             WebHandler pages) {
         this.vertx = vertx;
         this.listen = listen;
+        this.freePort = methods.isEmpty() ? -2 : -1;
         this.tls = tls;
         this.limits = limits;
         this.connectionLimit = connectionLimit;
@@ -118,8 +122,8 @@ public final class ApiServer {
     private final class Loop extends VerticleBase {
         @Override
         public Future<?> start() {
-            // A negative port is a free one that all instances share.
-            int port = listen.port() == 0 ? -1 : listen.port();
+            // All instances of a server share the free port of a negative number.
+            int port = listen.port() == 0 ? freePort : listen.port();
             return vertx.createNetServer(limits.net())
                     .connectHandler(socket -> connect((ContextInternal) context, socket))
                     .listen(port, listen.host())

@@ -2,6 +2,7 @@ package io.understudy.gateway.server;
 
 import io.grpc.Status;
 import io.netty.buffer.ByteBuf;
+import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.api.ApiException;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
@@ -102,5 +103,40 @@ final class Deframer {
     /** Writes a message with its prefix. */
     static ByteBuf framed(ByteBuf into, byte[] message) {
         return into.writeByte(0).writeInt(message.length).writeBytes(message);
+    }
+
+    /** A message behind gRPC's prefix of it. */
+    static final class Framed implements AnswerBody {
+
+        static final int PREFIX_BYTES = 5;
+
+        private final AnswerBody message;
+        private final int length;
+        private boolean begun;
+
+        Framed(AnswerBody message, int length) {
+            this.message = message;
+            this.length = length;
+        }
+
+        @Override
+        public long length() {
+            return PREFIX_BYTES + (long) length;
+        }
+
+        @Override
+        public Runnable keep(Runnable end) {
+            return message.keep(end);
+        }
+
+        @Override
+        public boolean appendTo(ByteBuf out, int wanted) {
+            if (!begun) {
+                begun = true;
+                out.writeByte(0).writeInt(length);
+                return message.appendTo(out, wanted - PREFIX_BYTES);
+            }
+            return message.appendTo(out, wanted);
+        }
     }
 }

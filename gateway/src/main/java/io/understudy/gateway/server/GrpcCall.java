@@ -10,6 +10,8 @@ import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.caller.Principal;
+import io.understudy.gateway.server.Deframer.Framed;
+import io.understudy.gateway.server.Exchange.BodyPump;
 import io.understudy.gateway.trace.CallTrace;
 import java.util.List;
 import java.util.function.Consumer;
@@ -64,8 +66,7 @@ final class GrpcCall {
         if (deadlineNanos != Caller.NO_DEADLINE) {
             timer = exchange.connection().after(deadlineNanos - beginNanos, this::expire);
         }
-        Caller caller =
-                Callers.of(exchange.request(), exchange.connection(), deadlineNanos, this::over, this::whenOver);
+        Caller caller = exchange.connection().caller(exchange.request(), deadlineNanos, this::over, this::whenOver);
         if (caller.principal() instanceof Principal.Token token && token.value().length() > SMALL_TOKEN) {
             exchange.holdHeaders(token.value().length());
         }

@@ -4,7 +4,7 @@ import io.grpc.Status;
 import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.HttpRequest;
 import io.understudy.gateway.api.ApiException;
-import io.understudy.gateway.server.LoadMetrics.Refusal;
+import io.understudy.gateway.server.Loads.LoadMetrics.Refusal;
 import java.util.Map;
 
 /**

@@ -6,6 +6,9 @@ import io.netty.handler.codec.http.HttpRequest;
 import io.netty.util.AsciiString;
 import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.server.Exchange.RequestHead;
+import io.understudy.gateway.server.Exchange.RequestReader;
+import io.understudy.gateway.server.Exchange.WaitingBody;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -93,6 +96,11 @@ final class Http1Exchange implements Exchange, RequestHead {
     @Override
     public @Nullable CharSequence header(AsciiString name) {
         return request.headers().get(name);
+    }
+
+    @Override
+    public List<String> headers(AsciiString name) {
+        return request.headers().getAll(name);
     }
 
     @Override

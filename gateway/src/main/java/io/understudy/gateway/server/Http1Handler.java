@@ -28,7 +28,10 @@ import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.ReferenceCountUtil;
 import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.server.Exchange.Stall;
 import io.understudy.gateway.server.LoadMetrics.Closure;
+import io.understudy.gateway.server.Loads.LoadMetrics.Closure;
+import io.understudy.gateway.server.ServerLimits.ConnectionTimeouts;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.List;
@@ -197,7 +200,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
             return;
         }
         if (part instanceof HttpRequest request) {
-            HttpResponseStatus refusal = refusal(request);
+            HttpResponseStatus refusal = refusal(request, requests.rawPaths());
             if (refusal != null) {
                 refuse(refusal);
                 return;
@@ -223,8 +226,8 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
         }
     }
 
-    private static @Nullable HttpResponseStatus refusal(HttpRequest request) {
-        HttpResponseStatus refusal = HttpHeadRules.refusal(request);
+    private static @Nullable HttpResponseStatus refusal(HttpRequest request, boolean rawPath) {
+        HttpResponseStatus refusal = HttpHeadRules.refusal(request, rawPath);
         if (request.decoderResult().isSuccess()) {
             return refusal;
         }
@@ -270,7 +273,9 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
             headers.add(field.name(), field.value());
         }
         HttpRequest request = exchange.head();
-        if (length >= 0) {
+        if (code == HttpResponseStatus.NOT_MODIFIED.code()) {
+            // Its length would be that of the body that is not sent.
+        } else if (length >= 0) {
             headers.set(HttpHeaderNames.CONTENT_LENGTH, Long.toString(length));
         } else if (request.protocolVersion().isKeepAliveDefault()) {
             headers.set(HttpHeaderNames.TRANSFER_ENCODING, HttpHeaderValues.CHUNKED);

@@ -5,7 +5,9 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2Stream;
-import io.understudy.gateway.server.LoadMetrics.Closure;
+import io.understudy.gateway.server.Exchange.Stall;
+import io.understudy.gateway.server.Loads.LoadMetrics.Closure;
+import io.understudy.gateway.server.ServerLimits.ConnectionTimeouts;
 import org.jspecify.annotations.Nullable;
 
 /** Checks periodically whether the client stalls. */

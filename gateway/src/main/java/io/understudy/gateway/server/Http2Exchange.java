@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelFuture;
 import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.EmptyHttp2Headers;
 import io.netty.handler.codec.http2.Http2Error;
@@ -12,6 +13,10 @@ import io.netty.handler.codec.http2.Http2Stream;
 import io.netty.util.AsciiString;
 import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.server.Exchange.RequestHead;
+import io.understudy.gateway.server.Exchange.RequestReader;
+import io.understudy.gateway.server.Exchange.Stall;
+import io.understudy.gateway.server.Exchange.WaitingBody;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -178,6 +183,11 @@ final class Http2Exchange implements Exchange, RequestHead {
     }
 
     @Override
+    public List<String> headers(AsciiString name) {
+        return request.getAll(name).stream().map(CharSequence::toString).toList();
+    }
+
+    @Override
     public ByteBufAllocator allocator() {
         return handler.allocator();
     }
@@ -326,7 +336,7 @@ final class Http2Exchange implements Exchange, RequestHead {
         for (Field field : fields) {
             head.add(field.name(), field.value());
         }
-        if (length >= 0) {
+        if (length >= 0 && status != HttpResponseStatus.NOT_MODIFIED.code()) {
             head.set("content-length", Long.toString(length));
         }
         // The answer to HEAD has no body.

@@ -37,14 +37,16 @@ final class HttpHeadRules {
     private HttpHeadRules() {}
 
     /** Returns the status to reject a request with; null if it is valid. */
-    static @Nullable HttpResponseStatus refusal(HttpRequest request) {
+    static @Nullable HttpResponseStatus refusal(HttpRequest request, boolean rawPath) {
         HttpVersion version = request.protocolVersion();
         HttpHeaders headers = request.headers();
         List<String> hosts = headers.getAll(HttpHeaderNames.HOST);
+        String origin = origin(request.method(), request.uri());
         boolean named = version.equals(HttpVersion.HTTP_1_1)
                 || VERSION.matcher(version.text()).matches();
         if (!named
-                || origin(request.method(), request.uri()) == null
+                || origin == null
+                || (!rawPath && BROKEN_ESCAPE.matcher(origin).find())
                 || hosts.size() > 1
                 || headers.getAll(HttpHeaderNames.CONTENT_LENGTH).size() > 1) {
             return HttpResponseStatus.BAD_REQUEST;
@@ -78,7 +80,7 @@ final class HttpHeadRules {
         if (wildcard || (method.equals(HttpMethod.CONNECT) && !target.startsWith("/"))) {
             return "/";
         }
-        if (target.isEmpty() || target.startsWith("?") || target.chars().anyMatch(Character::isISOControl)) {
+        if (target.isEmpty() || target.startsWith("?") || target.chars().anyMatch(each -> each < ' ' || each == 0x7f)) {
             return null;
         }
         if (OPAQUE.matcher(target).matches()) {
@@ -88,15 +90,16 @@ final class HttpHeadRules {
         if (!parts.matches()) {
             return null;
         }
-        String origin = parts.group(1).startsWith("/") ? parts.group(1) : "/" + parts.group(1);
-        return BROKEN_ESCAPE.matcher(origin).find() ? null : origin;
+        return parts.group(1).startsWith("/") ? parts.group(1) : "/" + parts.group(1);
     }
 
-    /** Returns the path of a target, decoded; as it is if it cannot be decoded. */
-    static String path(CharSequence target) {
+    /** Returns the path of a target; as it is if it is to be raw, or cannot be decoded. */
+    static String path(CharSequence target, boolean raw) {
         String text = target.toString();
         int query = text.indexOf('?');
         String path = query < 0 ? text : text.substring(0, query);
-        return path.indexOf('%') < 0 || BROKEN_ESCAPE.matcher(path).find() ? path : new QueryStringDecoder(path).path();
+        return raw || path.indexOf('%') < 0 || BROKEN_ESCAPE.matcher(path).find()
+                ? path
+                : new QueryStringDecoder(path).path();
     }
 }

@@ -1,7 +1,7 @@
 package io.understudy.gateway.server;
 
 import io.understudy.gateway.trace.CallTrace;
-import io.understudy.gateway.trace.Carrier;
+import io.understudy.gateway.trace.CallTrace.Carrier;
 
 /** Receives the outcomes of requests. */
 @FunctionalInterface

@@ -9,14 +9,20 @@ import io.netty.util.AsciiString;
 import io.netty.util.concurrent.EventExecutor;
 import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.caller.Session;
-import io.understudy.gateway.trace.Carrier;
+import io.understudy.gateway.server.Exchange.BodyPump;
+import io.understudy.gateway.server.Exchange.RequestReader;
+import io.understudy.gateway.server.WebHandler.BodyReader;
+import io.understudy.gateway.server.WebHandler.WebCalls;
+import io.understudy.gateway.trace.CallTrace.Carrier;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executor;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -91,11 +97,7 @@ public final class WebRequest implements RequestReader, Carrier {
             reader.read(data, end);
         } catch (RuntimeException e) {
             // A thrown exception would end the connection.
-            LOG.atError()
-                    .addKeyValue("method", method())
-                    .addKeyValue("path", path())
-                    .setCause(e)
-                    .log("request failed");
+            logFailure("request failed", e);
             reader.refuse(new ApiException(Status.Code.INTERNAL, "understudy: " + e));
         }
         return 0;
@@ -174,7 +176,7 @@ public final class WebRequest implements RequestReader, Carrier {
 
     private void handle() {
         try {
-            if (exchange.request().method().toString().equals("OPTIONS")) {
+            if (method().equals("OPTIONS") && !handler.fields().isEmpty()) {
                 preflight();
             } else if (handler instanceof WebCalls calls) {
                 admit(calls);
@@ -183,11 +185,7 @@ public final class WebRequest implements RequestReader, Carrier {
                 handler.handle(this);
             }
         } catch (RuntimeException e) {
-            LOG.atError()
-                    .addKeyValue("method", method())
-                    .addKeyValue("path", path())
-                    .setCause(e)
-                    .log("request failed");
+            logFailure("request failed", e);
             answer(500, TEXT, "Internal Server Error\n");
         }
     }
@@ -195,7 +193,7 @@ public final class WebRequest implements RequestReader, Carrier {
     /** Answers for any path, as in etcd. */
     private void preflight() {
         answered = true;
-        exchange.head(200, CORS, 0);
+        exchange.head(200, handler.fields(), 0);
         taken();
     }
 
@@ -255,6 +253,18 @@ public final class WebRequest implements RequestReader, Carrier {
         return exchange.request().header(name);
     }
 
+    /** Returns all values of a field; {@code name} is in lower case. */
+    public List<String> headers(AsciiString name) {
+        return exchange.request().headers(name);
+    }
+
+    /** The query as sent; null for none. */
+    public @Nullable String rawQuery() {
+        String target = exchange.request().target().toString();
+        int query = target.indexOf('?');
+        return query < 0 ? null : target.substring(query + 1);
+    }
+
     /** Returns the whole body; empty if it is read in parts. */
     public byte[] body() {
         return body;
@@ -269,19 +279,18 @@ public final class WebRequest implements RequestReader, Carrier {
         return exchange.connection().client();
     }
 
-    /** The caller identity, from {@code Grpc-Metadata-Token}, {@code Authorization} or the connection. */
-    public Principal principal() {
-        return Callers.ofWeb(exchange.request());
+    /**
+     * Returns the caller, by headers with the names of grpc-gateway.
+     *
+     * @throws ApiException for an invalid header
+     */
+    public Caller caller(BooleanSupplier gone) throws ApiException {
+        return exchange.connection().webCaller(exchange.request(), arrivedNanos, gone, this::whenOver);
     }
 
-    /**
-     * The client's deadline from {@code Grpc-Timeout}, by {@link System#nanoTime}; {@link
-     * io.understudy.gateway.caller.Caller#NO_DEADLINE} for none.
-     *
-     * @throws NumberFormatException {@code Grpc-Timeout} is not a duration
-     */
-    public long deadlineNanos() {
-        return GrpcHeaders.deadlineNanos(header(GrpcHeaders.TIMEOUT), arrivedNanos);
+    /** The identity by the connection's certificate. */
+    public Principal peer() {
+        return exchange.connection().peer();
     }
 
     /** The event loop of the connection. */
@@ -317,7 +326,7 @@ public final class WebRequest implements RequestReader, Carrier {
     }
 
     /** Answers. A large body of unknown length is sent in chunks. */
-    public void answer(int status, String contentType, List<Field> fields, AnswerBody answer) {
+    public void answer(int status, @Nullable String contentType, List<Field> fields, AnswerBody answer) {
         if (!answered) {
             answered = true;
             body = NOTHING;
@@ -331,11 +340,7 @@ public final class WebRequest implements RequestReader, Carrier {
                 } catch (Throwable e) {
                     // Errors too: no caller above reports them.
                     first.release();
-                    LOG.atError()
-                            .addKeyValue("method", method())
-                            .addKeyValue("path", path())
-                            .setCause(e)
-                            .log("request failed");
+                    logFailure("request failed", e);
                     answered = false;
                     answer(500, TEXT, "Internal Server Error\n");
                     return;
@@ -370,27 +375,35 @@ public final class WebRequest implements RequestReader, Carrier {
             return null;
         }
         answered = true;
-        return new WebStream(exchange, () -> {
+        return new WebStream(exchange, handler.fields(), () -> {
             over = true;
             leave();
         });
     }
 
-    /** Aborts the answer, since it is too late for another status. */
-    private void broken(Throwable why) {
+    private void logFailure(String event, Throwable why) {
+        // A raw path contains a key.
+        boolean shown = !(handler instanceof WebCalls calls && calls.rawPaths());
         LOG.atError()
                 .addKeyValue("method", method())
-                .addKeyValue("path", path())
+                .addKeyValue("path", shown ? path : "")
                 .setCause(why)
-                .log("response failed");
+                .log(event);
+    }
+
+    /** Aborts the answer, since it is too late for another status. */
+    private void broken(Throwable why) {
+        logFailure("response failed", why);
         exchange.abort();
     }
 
-    private static List<Field> head(String contentType, List<Field> fields) {
-        List<Field> head = new ArrayList<>(fields.size() + CORS.size() + 1);
-        head.add(new Field(CONTENT_TYPE, contentType));
+    private List<Field> head(@Nullable String contentType, List<Field> fields) {
+        List<Field> head = new ArrayList<>(fields.size() + handler.fields().size() + 1);
+        if (contentType != null) {
+            head.add(new Field(CONTENT_TYPE, contentType));
+        }
         head.addAll(fields);
-        head.addAll(CORS);
+        head.addAll(handler.fields());
         return head;
     }
 }

@@ -3,6 +3,7 @@ package io.understudy.gateway.server;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.understudy.gateway.api.AnswerBody;
+import io.understudy.gateway.server.Exchange.BodyPump;
 import java.util.List;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -17,17 +18,18 @@ public final class WebStream {
     private static final Logger LOG = LoggerFactory.getLogger(WebStream.class);
 
     private final Exchange exchange;
+    private final List<Field> always;
     private final Runnable ended;
 
-    WebStream(Exchange exchange, Runnable ended) {
+    WebStream(Exchange exchange, List<Field> always, Runnable ended) {
         this.exchange = exchange;
+        this.always = always;
         this.ended = ended;
     }
 
     /** Begins the answer, once, before the first write. */
     public void begin(int status, List<Field> fields) {
-        exchange.head(
-                status, Stream.concat(fields.stream(), WebRequest.CORS.stream()).toList(), -1);
+        exchange.head(status, Stream.concat(fields.stream(), always.stream()).toList(), -1);
     }
 
     /** Whether the client reads; otherwise written data is held. */

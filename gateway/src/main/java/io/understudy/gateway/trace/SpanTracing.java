@@ -1,5 +1,7 @@
 package io.understudy.gateway.trace;
 
+import io.grpc.Metadata;
+import io.grpc.Status;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.netty.util.AsciiString;
 import io.opentelemetry.api.common.AttributeKey;
@@ -7,35 +9,33 @@ import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.metrics.MeterProvider;
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.api.trace.SpanKind;
+import io.opentelemetry.api.trace.StatusCode;
 import io.opentelemetry.api.trace.Tracer;
 import io.opentelemetry.api.trace.propagation.W3CTraceContextPropagator;
 import io.opentelemetry.context.Context;
 import io.opentelemetry.context.propagation.TextMapGetter;
+import io.opentelemetry.context.propagation.TextMapSetter;
 import io.opentelemetry.exporter.otlp.http.trace.OtlpHttpSpanExporter;
 import io.opentelemetry.exporter.otlp.http.trace.OtlpHttpSpanExporterBuilder;
-import io.opentelemetry.sdk.common.CompletableResultCode;
 import io.opentelemetry.sdk.resources.Resource;
 import io.opentelemetry.sdk.trace.SdkTracerProvider;
-import io.opentelemetry.sdk.trace.data.SpanData;
-import io.opentelemetry.sdk.trace.export.BatchSpanProcessor;
 import io.opentelemetry.sdk.trace.export.SpanExporter;
 import io.opentelemetry.sdk.trace.samplers.Sampler;
+import io.understudy.gateway.read.Answer;
+import io.understudy.gateway.trace.BoundedSpans.CollectorLog;
+import io.understudy.gateway.trace.CallTrace.CallTracer;
+import io.understudy.gateway.trace.CallTrace.Carrier;
 import io.understudy.tls.TlsContext;
 import java.net.URI;
 import java.time.Duration;
-import java.util.Collection;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** Records sampled calls as spans, and exports them to a collector on its own threads. */
 final class SpanTracing implements Tracing {
-
-    /** Maximum number of waiting spans: some 2 MB. */
-    static final int MOST_WAITING = 2_048;
-
-    private static final int BATCH = 512;
-    private static final Duration PAUSE = Duration.ofSeconds(1);
 
     /** Deadline of a batch. Batches are not retried, since newer spans are as useful. */
     private static final Duration DEADLINE = Duration.ofSeconds(5);
@@ -51,20 +51,18 @@ final class SpanTracing implements Tracing {
     private final Runnable closed;
 
     /** @param closed called after the last export */
-    SpanTracing(SpanExporter collector, Sampler sampler, Resource resource, SpanCounts counts, Runnable closed) {
+    SpanTracing(
+            SpanExporter collector,
+            Sampler sampler,
+            Resource resource,
+            MeterRegistry registry,
+            CollectorLog log,
+            Runnable closed) {
         this.closed = closed;
-        // Never full: BoundedSpans limits and counts before it.
-        BatchSpanProcessor batches = BatchSpanProcessor.builder(new WatchedExporter(collector, counts))
-                .setMaxQueueSize(MOST_WAITING)
-                .setMaxExportBatchSize(BATCH)
-                .setScheduleDelay(PAUSE)
-                .setExporterTimeout(DEADLINE)
-                .setMeterProvider(MeterProvider.noop())
-                .build();
         this.provider = SdkTracerProvider.builder()
                 .setSampler(sampler)
                 .setResource(Resource.getDefault().merge(resource))
-                .addSpanProcessor(new BoundedSpans(batches, MOST_WAITING, counts))
+                .addSpanProcessor(new BoundedSpans(collector, DEADLINE, registry, log))
                 .build();
         this.tracer = provider.get("io.understudy.gateway");
     }
@@ -87,7 +85,8 @@ final class SpanTracing implements Tracing {
                 collector.build(),
                 Sampler.parentBased(Sampler.traceIdRatioBased(settings.ratio())),
                 Resource.create(Attributes.of(SERVICE, settings.serviceName(), INSTANCE, instance, VERSION, version)),
-                new SpanCounts(registry, new CollectorLog(endpoint)),
+                registry,
+                new CollectorLog(endpoint),
                 closed);
     }
 
@@ -110,45 +109,9 @@ final class SpanTracing implements Tracing {
         closed.run();
     }
 
-    /** Counts the outcome of each batch. */
-    private static final class WatchedExporter implements SpanExporter {
-
-        private final SpanExporter collector;
-        private final SpanCounts counts;
-
-        WatchedExporter(SpanExporter collector, SpanCounts counts) {
-            this.collector = collector;
-            this.counts = counts;
-        }
-
-        @Override
-        public CompletableResultCode export(Collection<SpanData> batch) {
-            // The exporter clears the batch.
-            int spans = batch.size();
-            counts.given(spans);
-            CompletableResultCode result = collector.export(batch);
-            return result.whenComplete(() -> {
-                if (result.isSuccess()) {
-                    counts.taken(spans);
-                } else {
-                    counts.refused(spans, result.getFailureThrowable());
-                }
-            });
-        }
-
-        @Override
-        public CompletableResultCode flush() {
-            return collector.flush();
-        }
-
-        @Override
-        public CompletableResultCode shutdown() {
-            return collector.shutdown();
-        }
-    }
-
     /** Begins a span for each call of one method. */
-    private static final class SpanTracer implements CallTracer {
+    private record SpanTracer(Tracer tracer, Convention convention, String name, Attributes attributes)
+            implements CallTracer {
 
         /** Longest {@code tracestate} to read, by W3C's minimum; the library's time grows with its square. */
         private static final int MOST_CHARACTERS = 512;
@@ -166,18 +129,6 @@ final class SpanTracing implements Tracing {
             }
         };
 
-        private final Tracer tracer;
-        private final Convention convention;
-        private final String name;
-        private final Attributes attributes;
-
-        SpanTracer(Tracer tracer, Convention convention, String name, Attributes attributes) {
-            this.tracer = tracer;
-            this.convention = convention;
-            this.name = name;
-            this.attributes = attributes;
-        }
-
         @Override
         public CallTrace begin(Carrier carrier) {
             Context caller = W3CTraceContextPropagator.getInstance().extract(Context.root(), carrier, HEADERS);
@@ -188,6 +139,116 @@ final class SpanTracing implements Tracing {
                     .startSpan();
             return new CallSpan(
                     span, convention, Span.fromContext(caller).getSpanContext().isValid());
+        }
+    }
+
+    /**
+     * A call as a span, which is empty if it isn't sampled.
+     *
+     * <p>Invariant O2: a sampled call is one child span of its caller's, on any protocol, and the parent of its forwarded
+     * call; no span contains a key, value or token.
+     *
+     * @param decided whether the caller made the sampling decision
+     */
+    private record CallSpan(Span span, Convention convention, boolean decided) implements CallTrace {
+
+        private static final AttributeKey<String> CONSISTENCY = AttributeKey.stringKey("understudy.consistency");
+        private static final AttributeKey<String> ORIGIN = AttributeKey.stringKey("understudy.origin");
+        private static final AttributeKey<Long> REVISION = AttributeKey.longKey("understudy.revision");
+        private static final AttributeKey<Long> STALENESS = AttributeKey.longKey("understudy.staleness_ms");
+
+        private static final TextMapSetter<Metadata> METADATA = (metadata, name, value) -> {
+            if (metadata != null) {
+                Metadata.Key<String> key = Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER);
+                metadata.discardAll(key);
+                metadata.put(key, value);
+            }
+        };
+
+        @Override
+        public void answered(Answer<?> answer) {
+            if (span.isRecording()) {
+                span.setAttribute(CONSISTENCY, answer.provenance().consistency().word());
+                span.setAttribute(ORIGIN, answer.provenance().origin().word());
+                span.setAttribute(REVISION, answer.revision());
+                Duration staleness = answer.staleness();
+                if (staleness != null) {
+                    span.setAttribute(STALENESS, staleness.toMillis());
+                }
+            }
+        }
+
+        /** Omits a negative decision of this gateway: etcd would take it for the caller's. */
+        @Override
+        public void passOn(Metadata metadata) {
+            if (!decided && !span.getSpanContext().isSampled()) {
+                return;
+            }
+            W3CTraceContextPropagator.getInstance().inject(Context.root().with(span), metadata, METADATA);
+        }
+
+        @Override
+        public void end(int status) {
+            if (span.isRecording()) {
+                span.setAttribute(convention.status(), (long) status);
+                if (convention.isFault(status)) {
+                    span.setStatus(StatusCode.ERROR);
+                }
+            }
+            span.end();
+        }
+    }
+
+    /** OpenTelemetry's semantic conventions of server spans, without attributes that contain keys, such as paths. */
+    private enum Convention {
+        GRPC("rpc.grpc.status_code") {
+            @Override
+            boolean isFault(int status) {
+                return FAULTS.contains(Status.fromCodeValue(status).getCode());
+            }
+        },
+        HTTP("http.response.status_code") {
+            @Override
+            boolean isFault(int status) {
+                return status >= 500;
+            }
+        };
+
+        /** gRPC's codes of server errors. */
+        private static final Set<Status.Code> FAULTS = EnumSet.of(
+                Status.Code.UNKNOWN,
+                Status.Code.DEADLINE_EXCEEDED,
+                Status.Code.UNIMPLEMENTED,
+                Status.Code.INTERNAL,
+                Status.Code.UNAVAILABLE,
+                Status.Code.DATA_LOSS);
+
+        @SuppressWarnings("ImmutableEnumChecker") // immutable, but not annotated so
+        private final AttributeKey<Long> status;
+
+        Convention(String status) {
+            this.status = AttributeKey.longKey(status);
+        }
+
+        /** Returns the attribute of the status. */
+        AttributeKey<Long> status() {
+            return status;
+        }
+
+        /** Whether a status is a server error. */
+        abstract boolean isFault(int status);
+
+        static Attributes ofMethod(String fullName) {
+            int slash = fullName.indexOf('/');
+            return Attributes.of(
+                    AttributeKey.stringKey("rpc.system"), "grpc",
+                    AttributeKey.stringKey("rpc.service"), fullName.substring(0, slash),
+                    AttributeKey.stringKey("rpc.method"), fullName.substring(slash + 1));
+        }
+
+        static Attributes ofRoute(String route) {
+            return Attributes.of(
+                    AttributeKey.stringKey("http.request.method"), "GET", AttributeKey.stringKey("http.route"), route);
         }
     }
 }

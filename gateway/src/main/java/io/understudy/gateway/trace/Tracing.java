@@ -1,6 +1,7 @@
 package io.understudy.gateway.trace;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.understudy.gateway.trace.CallTrace.CallTracer;
 import java.time.Duration;
 
 /**

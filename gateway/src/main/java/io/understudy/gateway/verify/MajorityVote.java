@@ -29,20 +29,12 @@ import org.slf4j.LoggerFactory;
  * serializably at the state's revision. A page alone proves nothing: the member that served it, usually a learner, may
  * be corrupt. Without a majority the result is undecided. Blocks on the network.
  */
-final class MajorityVote {
+record MajorityVote(EtcdCluster source, Duration timeout) {
 
     private static final Logger LOG = LoggerFactory.getLogger(MajorityVote.class);
 
     /** Most keys that are queried. */
     private static final int MOST_KEYS = 10;
-
-    private final EtcdCluster source;
-    private final Duration timeout;
-
-    MajorityVote(EtcdCluster source, Duration timeout) {
-        this.source = source;
-        this.timeout = timeout;
-    }
 
     /** The correct side. */
     enum Verdict {

@@ -1,5 +1,11 @@
 package io.understudy.gateway.watch;
 
+import io.understudy.gateway.caller.Caller;
+import io.understudy.gateway.caller.StreamedCall;
+import io.understudy.gateway.caller.StreamedCall.StreamTaker;
+import io.understudy.gateway.caller.StreamedCall.StreamedRequests;
+import java.util.concurrent.Executor;
+
 /**
  * A {@code WatchResponse} without events.
  *
@@ -40,5 +46,17 @@ public record WatchControl(
 
     static WatchControl progress(long revision, long watchId) {
         return new WatchControl(revision, watchId, false, false, 0, "");
+    }
+
+    /** Opens watches at the source, under the identity of the caller. */
+    @FunctionalInterface
+    public interface WatchForwarding {
+
+        /**
+         * Opens a watch.
+         *
+         * @param loop the session's event loop, on which this is called
+         */
+        StreamedCall watch(Caller caller, Executor loop, StreamedRequests requests, StreamTaker taker);
     }
 }

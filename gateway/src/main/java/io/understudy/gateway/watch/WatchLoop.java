@@ -10,6 +10,7 @@ import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.hub.EventBatch;
 import io.understudy.gateway.hub.LoopHub;
 import io.understudy.gateway.permission.Rechecks;
+import io.understudy.gateway.server.MessageCall;
 import io.understudy.vocabulary.KeyRange;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -153,6 +154,57 @@ final class WatchLoop {
             List.copyOf(streams).stream()
                     .filter(WatchStream::isWaiting)
                     .forEach(stream -> stream.end(ApiException.timedOut()));
+        }
+    }
+
+    /** The bytes of the batch that a loop delivers, encoded once. Confined to that loop. */
+    private static final class SharedEvents {
+
+        private @Nullable EventBatch batch;
+        private @Nullable ByteBuf events;
+        private @Nullable ByteBuf message;
+
+        ByteBuf eventsOf(EventBatch wanted, ByteBufAllocator allocator) {
+            turnTo(wanted);
+            if (events == null) {
+                byte[] bytes = wanted.encoded();
+                events = allocator.directBuffer(bytes.length).writeBytes(bytes);
+            }
+            return events;
+        }
+
+        ByteBuf messageOf(EventBatch wanted, WatchHeaders headers, ByteBufAllocator allocator) {
+            turnTo(wanted);
+            if (message == null) {
+                byte[] header = headers.of(wanted.revision());
+                byte[] bytes = wanted.encoded();
+                int size = WatchMessage.size(header, 0, false) + bytes.length;
+                ByteBuf made = allocator.directBuffer(MessageCall.PREFIX_BYTES + size);
+                MessageCall.prefix(made, size);
+                WatchMessage.write(made, header, 0, false);
+                message = made.writeBytes(bytes);
+            }
+            return message;
+        }
+
+        void forget() {
+            batch = null;
+            if (events != null) {
+                events.release();
+                events = null;
+            }
+            if (message != null) {
+                message.release();
+                message = null;
+            }
+        }
+
+        @SuppressWarnings("ReferenceEquality") // It has no other identity.
+        private void turnTo(EventBatch wanted) {
+            if (batch != wanted) {
+                forget();
+                batch = wanted;
+            }
         }
     }
 }

@@ -11,6 +11,7 @@ import io.understudy.gateway.hub.HubSettings;
 import io.understudy.gateway.hub.WatchHub;
 import io.understudy.gateway.metrics.GatewayMeter;
 import io.understudy.gateway.permission.Rechecks;
+import io.understudy.gateway.watch.WatchControl.WatchForwarding;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
 import java.time.Duration;
@@ -69,21 +70,9 @@ public final class Watches implements AutoCloseable {
      * @param range of the replica
      * @param forwarding of watches of other keys; null to reject them
      * @param maxMessageBytes from which on a response is split, if the client allows
+     * @param clock in nanoseconds, measures the age of permissions and progress requests
      */
     public Watches(
-            WatchHub hub,
-            KeyRange range,
-            ResponseHeaders headers,
-            ReadPermissions permissions,
-            Source source,
-            @Nullable WatchForwarding forwarding,
-            long maxMessageBytes,
-            MeterRegistry registry) {
-        this(hub, range, headers, permissions, source, forwarding, maxMessageBytes, registry, System::nanoTime);
-    }
-
-    /** @param clock in nanoseconds, measures the age of permissions and progress requests; for tests */
-    Watches(
             WatchHub hub,
             KeyRange range,
             ResponseHeaders headers,

@@ -15,6 +15,8 @@ import io.etcd.jetcd.api.ResponseHeader;
 import io.etcd.jetcd.api.TxnRequest;
 import io.etcd.jetcd.api.TxnResponse;
 import io.understudy.etcd.EtcdVersion;
+import io.understudy.gateway.api.OpResult.RangeResult;
+import io.understudy.gateway.api.TxnPlan.TxnPath;
 import io.understudy.vocabulary.KeyRange;
 import java.util.ArrayList;
 import java.util.List;

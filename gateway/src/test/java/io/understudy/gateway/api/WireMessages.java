@@ -6,6 +6,8 @@ import io.etcd.jetcd.api.TxnResponse;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
+import io.understudy.gateway.api.OpResult.RangeResult;
+import io.understudy.gateway.api.OpResult.TxnResult;
 
 /** Results as parsed from what {@link WireForm} writes. */
 public final class WireMessages {

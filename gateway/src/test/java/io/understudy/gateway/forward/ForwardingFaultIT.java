@@ -29,6 +29,7 @@ import io.grpc.stub.MetadataUtils;
 import io.grpc.stub.StreamObserver;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdSettings;
+import io.understudy.gateway.forward.ForwardSettings.Writes;
 import io.understudy.local.etcd.EtcdMember;
 import io.understudy.local.junit.EtcdExtension;
 import java.io.IOException;

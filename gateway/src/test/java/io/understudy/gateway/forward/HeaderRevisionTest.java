@@ -7,6 +7,7 @@ import io.etcd.jetcd.api.AuthDisableResponse;
 import io.etcd.jetcd.api.PutResponse;
 import io.etcd.jetcd.api.ResponseHeader;
 import io.etcd.jetcd.api.SnapshotResponse;
+import io.understudy.gateway.forward.Refusals.HeaderRevision;
 import org.junit.jupiter.api.Test;
 
 final class HeaderRevisionTest {

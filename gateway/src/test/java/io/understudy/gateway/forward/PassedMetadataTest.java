@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.grpc.Metadata;
 import io.understudy.gateway.caller.Caller;
-import io.understudy.gateway.caller.Freshness;
+import io.understudy.gateway.caller.Caller.Freshness;
 import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.caller.Session;
 import org.junit.jupiter.api.Test;

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.ByteString;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.gateway.hub.Watcher.WatchEvent;
+import io.understudy.gateway.hub.Watcher.WatchSpec;
+import io.understudy.gateway.hub.Watcher.WatcherListener;
 import io.understudy.gateway.replica.CommitLog;
 import io.understudy.gateway.replica.Entry;
 import io.understudy.gateway.replica.KeptVersions;

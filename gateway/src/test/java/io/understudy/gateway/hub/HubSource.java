@@ -1,6 +1,8 @@
 package io.understudy.gateway.hub;
 
 import com.google.protobuf.ByteString;
+import io.understudy.gateway.hub.CommitHistory.PreviousEntries;
+import io.understudy.gateway.hub.Watcher.WatchEvent;
 import io.understudy.gateway.replica.CommitLog;
 import io.understudy.gateway.replica.Entry;
 import io.understudy.gateway.replica.LoggedCommit;

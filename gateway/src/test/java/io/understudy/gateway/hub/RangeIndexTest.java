@@ -3,6 +3,7 @@ package io.understudy.gateway.hub;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
+import io.understudy.gateway.hub.Cohort.RangeIndex;
 import io.understudy.vocabulary.KeyRange;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,5 +1,7 @@
 package io.understudy.gateway.hub;
 
+import io.understudy.gateway.hub.Watcher.WatchEvent;
+import io.understudy.gateway.hub.Watcher.WatcherListener;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

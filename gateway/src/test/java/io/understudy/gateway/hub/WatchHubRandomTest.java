@@ -5,6 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.gateway.hub.Watcher.WatchEvent;
+import io.understudy.gateway.hub.Watcher.WatchSpec;
 import io.understudy.gateway.replica.KeptVersions;
 import io.understudy.vocabulary.KeyRange;
 import java.time.Duration;

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.gateway.hub.Watcher.WatchSpec;
 import io.understudy.gateway.replica.CommitLog;
 import io.understudy.gateway.replica.Entry;
 import io.understudy.gateway.replica.KeptVersions;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.protobuf.ByteString;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.gateway.hub.Watcher.WatchSpec;
 import io.understudy.gateway.replica.KeptVersions;
 import io.understudy.vocabulary.KeyRange;
 import java.util.ArrayDeque;

@@ -15,6 +15,7 @@ import io.understudy.etcd.StorageStatus;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.ResponseHeaders;
 import io.understudy.gateway.api.States;
+import io.understudy.gateway.member.MemberSettings.MembersShown;
 import io.understudy.gateway.replica.ReplicaState;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.MemberId;

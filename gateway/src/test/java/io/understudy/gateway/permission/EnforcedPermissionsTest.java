@@ -9,6 +9,8 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.Permission;
 import io.understudy.gateway.caller.Principal;
+import io.understudy.gateway.permission.Authorizer.Verdict;
+import io.understudy.gateway.permission.EnforcedPermissions.UnknownNames;
 import io.understudy.vocabulary.KeyRange;
 import io.vertx.core.Context;
 import io.vertx.core.Vertx;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.protobuf.ByteString;
 import io.understudy.gateway.api.Permission;
 import io.understudy.gateway.caller.Principal;
+import io.understudy.gateway.permission.Authorizer.PermissionRequest;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;

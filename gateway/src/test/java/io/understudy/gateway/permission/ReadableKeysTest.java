@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
 import io.understudy.gateway.api.Permission;
+import io.understudy.gateway.permission.RoleAuthorizer.ReadableKeys;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

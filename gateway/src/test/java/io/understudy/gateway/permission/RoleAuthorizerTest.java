@@ -6,6 +6,7 @@ import com.google.protobuf.ByteString;
 import io.grpc.Status;
 import io.understudy.gateway.api.Permission;
 import io.understudy.gateway.caller.Principal;
+import io.understudy.gateway.permission.Authorizer.Verdict;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

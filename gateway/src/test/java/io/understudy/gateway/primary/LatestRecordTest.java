@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.protobuf.ByteString;
 import io.understudy.gateway.primary.PrimaryChoice.Seen;
 import io.understudy.gateway.primary.PrimaryChoice.Side;
+import io.understudy.gateway.primary.PrimaryRecords.LatestRecord;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Revision;

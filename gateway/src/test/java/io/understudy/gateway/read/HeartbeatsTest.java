@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.grpc.Status;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.read.Confirmations.Heartbeats;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -15,10 +15,10 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.gateway.api.ApiException;
-import io.understudy.gateway.api.RangeResult;
+import io.understudy.gateway.api.OpResult.RangeResult;
 import io.understudy.gateway.api.ResponseHeaders;
 import io.understudy.gateway.caller.Caller;
-import io.understudy.gateway.caller.Freshness;
+import io.understudy.gateway.caller.Caller.Freshness;
 import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.caller.Session;
@@ -94,7 +94,8 @@ final class LongReadsTest {
                 new ReadSource.Cluster(nowhere, deadline -> new CompletableFuture<>()),
                 () -> {},
                 () -> false,
-                registry);
+                registry,
+                System::nanoTime);
         created[0] = reads;
         replica.snapshotStarted(CLUSTER, new Revision(10));
         replica.snapshotPage(KeyRange.all(), ENTRIES);

@@ -12,18 +12,18 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.etcd.ReadIndex;
-import io.understudy.gateway.api.RangeResult;
+import io.understudy.gateway.api.OpResult.RangeResult;
 import io.understudy.gateway.api.ResponseHeaders;
 import io.understudy.gateway.caller.Caller;
-import io.understudy.gateway.caller.Freshness;
+import io.understudy.gateway.caller.Caller.Freshness;
 import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.caller.Session;
-import io.understudy.gateway.replica.Condition;
 import io.understudy.gateway.replica.Replica;
-import io.understudy.gateway.replica.ReplicaListener;
 import io.understudy.gateway.replica.ReplicaSettings;
 import io.understudy.gateway.replica.ReplicaState;
+import io.understudy.gateway.replica.ReplicaState.Condition;
+import io.understudy.gateway.replica.ReplicaState.ReplicaListener;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Commit;
@@ -114,7 +114,8 @@ final class ReadPathTest {
                 }),
                 progressRequests::incrementAndGet,
                 () -> false,
-                new SimpleMeterRegistry());
+                new SimpleMeterRegistry(),
+                System::nanoTime);
         created[0] = reads;
         replica.snapshotStarted(CLUSTER, new Revision(10));
         replica.snapshotPage(range, List.of(new KeyValue(KEY, KEY, new Revision(10), new Revision(10), 1, 0)));

@@ -13,15 +13,15 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.ResponseHeaders;
 import io.understudy.gateway.caller.Caller;
-import io.understudy.gateway.caller.Freshness;
+import io.understudy.gateway.caller.Caller.Freshness;
 import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.caller.Session;
-import io.understudy.gateway.replica.Condition;
 import io.understudy.gateway.replica.Replica;
-import io.understudy.gateway.replica.ReplicaListener;
 import io.understudy.gateway.replica.ReplicaSettings;
 import io.understudy.gateway.replica.ReplicaState;
+import io.understudy.gateway.replica.ReplicaState.Condition;
+import io.understudy.gateway.replica.ReplicaState.ReplicaListener;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Commit;
@@ -104,7 +104,8 @@ final class UnreachableSourceTest {
                 new ReadSource.Heartbeats(SKEW, InstantSource.system()),
                 () -> {},
                 () -> false,
-                new SimpleMeterRegistry());
+                new SimpleMeterRegistry(),
+                System::nanoTime);
         created[0] = reads;
     }
 

@@ -3,6 +3,8 @@ package io.understudy.gateway.replica;
 import static io.understudy.vocabulary.KeyRange.KEY_ORDER;
 
 import com.google.protobuf.ByteString;
+import io.understudy.gateway.replica.EntryTree.Edits;
+import io.understudy.gateway.replica.Heap.Widths;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.KeyRange;
 import java.util.Arrays;

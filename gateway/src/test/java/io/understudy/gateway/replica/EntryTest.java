@@ -3,6 +3,7 @@ package io.understudy.gateway.replica;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
+import io.understudy.gateway.replica.Entry.EntryFields;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Revision;
 import java.io.ByteArrayOutputStream;

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.RangeResponse;
+import io.understudy.gateway.replica.EntryTree.Edits;
+import io.understudy.gateway.replica.Heap.Widths;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;

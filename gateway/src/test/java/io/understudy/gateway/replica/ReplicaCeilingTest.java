@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import com.google.protobuf.ByteString;
+import io.understudy.gateway.replica.ReplicaState.Condition;
+import io.understudy.gateway.replica.ReplicaState.ReplicaListener;
+import io.understudy.gateway.replica.SnapshotMerge.ReplicaDivergedException;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.understudy.feed.FeedEndedException;
+import io.understudy.gateway.replica.ReplicaWriter.SourceMove;
+import io.understudy.gateway.replica.SnapshotMerge.ReplicaDivergedException;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import com.google.protobuf.ByteString;
+import io.understudy.gateway.rest.KeyReads.Cursor;
 import org.junit.jupiter.api.Test;
 
 final class CursorTest {

@@ -10,6 +10,7 @@ import io.grpc.ClientCall;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import io.netty.channel.embedded.EmbeddedChannel;
+import io.understudy.gateway.server.ConnectionLimit.AcceptLimit;
 import io.vertx.core.Promise;
 import java.io.IOException;
 import java.net.InetAddress;

@@ -19,6 +19,13 @@ import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.caller.Principal;
+import io.understudy.gateway.server.GrpcMethod.CallMethod;
+import io.understudy.gateway.server.GrpcMethod.UnaryMethod;
+import io.understudy.gateway.server.ServerLimits.ConnectionTimeouts;
+import io.understudy.gateway.server.ServerLimits.FrameLimits;
+import io.understudy.gateway.server.ServerLimits.LoadLimits;
+import io.understudy.gateway.server.WebHandler.BodyReader;
+import io.understudy.gateway.server.WebHandler.WebCalls;
 import io.understudy.tls.TlsServer;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
@@ -177,7 +184,7 @@ final class CalledServer {
                 method -> (code, nanos) -> ended.add(code),
                 new BrokenBodies(),
                 request -> {
-                    principals.add(request.principal());
+                    principals.add(principal(request));
                     countInTurn(request.loop());
                     if (request.path().equals(WAITS)) {
                         onLoop(before).onComplete(done -> request.answer(200, "text/plain", "waited\n"));
@@ -192,6 +199,14 @@ final class CalledServer {
                 .usePlaintext()
                 .maxInboundMessageSize(Integer.MAX_VALUE)
                 .build();
+    }
+
+    private static Principal principal(WebRequest request) {
+        try {
+            return request.caller(() -> false).principal();
+        } catch (ApiException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     private void countInTurn(Executor loop) {

@@ -8,6 +8,8 @@ import io.grpc.ClientCall;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import io.understudy.gateway.server.RawHttp2.Frame;
+import io.understudy.gateway.server.ServerLimits.ConnectionTimeouts;
+import io.understudy.gateway.server.ServerLimits.LoadLimits;
 import io.vertx.core.Promise;
 import java.io.IOException;
 import java.net.InetAddress;

@@ -2,6 +2,7 @@ package io.understudy.gateway.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.understudy.gateway.server.LoopLoad.QueueBound;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 

@@ -1,6 +1,7 @@
 package io.understudy.gateway.server;
 
 import io.understudy.config.Binder;
+import io.understudy.gateway.server.ServerLimits.LoadLimits;
 import java.time.Duration;
 
 /** Limits of servers that are not to refuse calls because the machine of the test is busy with others. */

@@ -15,6 +15,9 @@ import io.opentelemetry.sdk.resources.Resource;
 import io.opentelemetry.sdk.trace.data.SpanData;
 import io.opentelemetry.sdk.trace.export.SpanExporter;
 import io.opentelemetry.sdk.trace.samplers.Sampler;
+import io.understudy.gateway.trace.BoundedSpans.CollectorLog;
+import io.understudy.gateway.trace.CallTrace.CallTracer;
+import io.understudy.gateway.trace.CallTrace.Carrier;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -105,7 +108,7 @@ final class TracingTest {
         tracer.begin(NO_HEADERS).end(0);
         await().atMost(PATIENCE).until(() -> collector.batches.size() == 1);
 
-        int calls = SpanTracing.MOST_WAITING + 100;
+        int calls = BoundedSpans.MOST_WAITING + 100;
         for (int i = 0; i < calls; i++) {
             tracer.begin(NO_HEADERS).end(0);
         }
@@ -115,7 +118,7 @@ final class TracingTest {
         collector.batches.forEach(CompletableResultCode::succeed);
         await().atMost(PATIENCE).until(() -> {
             collector.batches.forEach(CompletableResultCode::succeed);
-            return count("exported") == 1 + SpanTracing.MOST_WAITING;
+            return count("exported") == 1 + BoundedSpans.MOST_WAITING;
         });
         assertThat(count("dropped")).isEqualTo(100);
         tracing.close(Duration.ofSeconds(1));
@@ -196,7 +199,8 @@ final class TracingTest {
                 collector,
                 sampler,
                 Resource.empty(),
-                new SpanCounts(registry, new CollectorLog(URI.create("http://127.0.0.1:1/v1/traces"))),
+                registry,
+                new CollectorLog(URI.create("http://127.0.0.1:1/v1/traces")),
                 () -> {});
     }
 

@@ -6,6 +6,7 @@ import com.google.protobuf.ByteString;
 import io.understudy.feed.etcd.SnapshotReader;
 import io.understudy.gateway.replica.Replica;
 import io.understudy.gateway.replica.ReplicaState;
+import io.understudy.gateway.verify.Verifier.Differences;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;

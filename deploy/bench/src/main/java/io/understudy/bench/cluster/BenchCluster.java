@@ -2,29 +2,23 @@ package io.understudy.bench.cluster;
 
 import static java.util.stream.Collectors.joining;
 
-import com.google.protobuf.ByteString;
-import io.etcd.jetcd.api.KVGrpc;
-import io.etcd.jetcd.api.PutRequest;
-import io.etcd.jetcd.api.PutResponse;
-import io.grpc.ManagedChannel;
-import io.grpc.ManagedChannelBuilder;
-import io.grpc.stub.StreamObserver;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.bench.BenchException;
-import io.understudy.cluster.goal.AddMember;
-import io.understudy.cluster.goal.RemoveMember;
+import io.understudy.bench.relay.SourceLoad;
+import io.understudy.cluster.goal.MemberGoals.AddMember;
+import io.understudy.cluster.goal.MemberGoals.RemoveMember;
 import io.understudy.cluster.machine.LocalControl;
 import io.understudy.cluster.machine.MachineSettings;
+import io.understudy.cluster.machine.MachineSettings.ProcessKind;
 import io.understudy.cluster.machine.Machines;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.machine.OwnMachines;
-import io.understudy.cluster.machine.ProcessKind;
 import io.understudy.cluster.membership.EtcdMembership;
 import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.ClusterObserver.UnobservableException;
 import io.understudy.cluster.observe.EtcdObserver;
 import io.understudy.cluster.observe.MemberFacts;
-import io.understudy.cluster.observe.UnobservableException;
 import io.understudy.cluster.plan.Goal;
 import io.understudy.cluster.run.OperationTimeouts;
 import io.understudy.cluster.run.Outcome;
@@ -46,14 +40,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Random;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -233,49 +223,8 @@ final class BenchCluster implements AutoCloseable {
      * new member receives a snapshot, as in any cluster that has been in use.
      */
     void fill(int megabytes) throws InterruptedException {
-        URI member = places().get(0).clientUrls().get(0);
-        ManagedChannel channel = ManagedChannelBuilder.forAddress(member.getHost(), member.getPort())
-                .usePlaintext()
-                .build();
-        Random random = new Random(20_260_101);
-        byte[] value = new byte[VALUE_BYTES];
-        Semaphore free = new Semaphore(WRITERS);
-        AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
-        try {
-            for (int written = 0; written < megabytes * VALUES_PER_MEGABYTE && failure.get() == null; written++) {
-                random.nextBytes(value);
-                free.acquire();
-                KVGrpc.newStub(channel)
-                        .withDeadlineAfter(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)
-                        .put(
-                                PutRequest.newBuilder()
-                                        .setKey(ByteString.copyFromUtf8(
-                                                String.format(Locale.ROOT, "bench/data/%09d", written)))
-                                        .setValue(ByteString.copyFrom(value))
-                                        .build(),
-                                new StreamObserver<>() {
-                                    @Override
-                                    public void onNext(PutResponse answer) {
-                                        free.release();
-                                    }
-
-                                    @Override
-                                    public void onError(Throwable why) {
-                                        failure.compareAndSet(null, why);
-                                        free.release();
-                                    }
-
-                                    @Override
-                                    public void onCompleted() {}
-                                });
-            }
-            free.acquire(WRITERS);
-        } finally {
-            channel.shutdownNow();
-        }
-        Throwable why = failure.get();
-        if (why != null) {
-            throw new BenchException("cannot write the data", why);
+        try (SourceLoad load = new SourceLoad(clientUrls().get(0), "bench/data/", VALUE_BYTES)) {
+            load.singly(megabytes * VALUES_PER_MEGABYTE, WRITERS);
         }
     }
 

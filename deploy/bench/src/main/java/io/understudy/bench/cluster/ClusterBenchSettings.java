@@ -1,5 +1,7 @@
 package io.understudy.bench.cluster;
 
+import static io.understudy.bench.Schedule.require;
+
 import java.time.Duration;
 import java.util.List;
 
@@ -26,11 +28,5 @@ public record ClusterBenchSettings(
         require(putsPerSecond > 0, "puts per second must be at least 1, not " + putsPerSecond);
         require(megabytes > 0 && megabytes <= 1_500, "the data size must be 1 to 1500 MB, not " + megabytes);
         require(duration.toMillis() >= 1_000, "the duration must be at least 1s, not " + duration.toMillis() + " ms");
-    }
-
-    private static void require(boolean condition, String message) {
-        if (!condition) {
-            throw new IllegalArgumentException(message);
-        }
     }
 }

@@ -1,11 +1,11 @@
 package io.understudy.bench.command;
 
 import io.understudy.bench.Bench;
-import io.understudy.bench.EqualLoad;
 import io.understudy.bench.Experiment;
-import io.understudy.bench.Generator;
 import io.understudy.bench.ReadBench;
 import io.understudy.bench.ReadBenchSettings;
+import io.understudy.bench.ReadBenchSettings.EqualLoad;
+import io.understudy.bench.ReadBenchSettings.Generator;
 import io.understudy.bench.WatchBench;
 import io.understudy.bench.WatchBenchSettings;
 import io.understudy.bench.WatchWork;
@@ -13,12 +13,13 @@ import io.understudy.bench.Work;
 import io.understudy.bench.cluster.ClusterBench;
 import io.understudy.bench.cluster.ClusterBenchSettings;
 import io.understudy.bench.cluster.ClusterWork;
+import io.understudy.bench.command.ScheduleOptions.RelayOptions;
 import io.understudy.bench.kafka.KafkaBench;
 import io.understudy.bench.kafka.KafkaBenchSettings;
 import io.understudy.bench.kafka.KafkaWork;
-import io.understudy.bench.mirror.Far;
 import io.understudy.bench.mirror.MirrorBench;
 import io.understudy.bench.mirror.MirrorBenchSettings;
+import io.understudy.bench.mirror.MirrorBenchSettings.Far;
 import io.understudy.bench.mirror.MirrorWork;
 import io.understudy.cli.Foreground;
 import io.understudy.cli.LogFile;

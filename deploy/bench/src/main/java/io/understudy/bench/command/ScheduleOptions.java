@@ -53,4 +53,25 @@ final class ScheduleOptions {
     Schedule schedule() {
         return new Schedule(run.runs, duration, warmUp, idle, roundTrip, authenticated);
     }
+
+    /** Options of benchmarks of mirrors. */
+    static final class RelayOptions {
+
+        @Mixin
+        BenchCommand.RunOptions run;
+
+        @Option(
+                names = "--duration",
+                defaultValue = "10s",
+                paramLabel = "TIME",
+                description = "Duration of the measured load (default: 10s).")
+        Duration duration;
+
+        @Option(
+                names = "--warm-up",
+                defaultValue = "10s",
+                paramLabel = "TIME",
+                description = "Warm-up load before it, not measured (default: 10s).")
+        Duration warmUp;
+    }
 }

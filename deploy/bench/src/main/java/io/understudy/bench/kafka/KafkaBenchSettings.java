@@ -1,5 +1,7 @@
 package io.understudy.bench.kafka;
 
+import static io.understudy.bench.Schedule.require;
+
 import java.time.Duration;
 import java.util.List;
 
@@ -38,11 +40,5 @@ public record KafkaBenchSettings(
         require(partitions > 0, "partitions must be at least 1, not " + partitions);
         require(duration.toMillis() > 0, "the duration must be positive, not " + duration.toMillis() + " ms");
         require(!warmUp.isNegative(), "the warm-up must not be negative, is " + warmUp);
-    }
-
-    private static void require(boolean condition, String message) {
-        if (!condition) {
-            throw new IllegalArgumentException(message);
-        }
     }
 }

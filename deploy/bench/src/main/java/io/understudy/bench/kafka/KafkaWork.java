@@ -5,7 +5,7 @@ import static io.understudy.bench.Figure.P99_MILLIS;
 
 import io.understudy.bench.Goal;
 import io.understudy.bench.relay.Relay;
-import io.understudy.bench.relay.RelayWork;
+import io.understudy.bench.relay.RelayBench.RelayWork;
 import io.understudy.bench.relay.SourceLoad;
 import java.util.List;
 import java.util.Locale;

@@ -34,8 +34,12 @@ import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.Header;
 
-/** Kafka's {@code ProducerPerformance} as a process, with transactions and records like the mirror's. */
-final class ProducerTool {
+/**
+ * Kafka's {@code ProducerPerformance} as a process, with transactions and records like the mirror's.
+ *
+ * @param folder for the broker's data and the tool's output
+ */
+record ProducerTool(Path folder, int partitions) {
 
     static final int UNLIMITED = -1;
 
@@ -50,15 +54,6 @@ final class ProducerTool {
 
     private static final Pattern RESULT =
             Pattern.compile("([\\d.]+) records/sec .* (\\d+) ms 50th, .* (\\d+) ms 99th,");
-
-    private final Path folder;
-    private final int partitions;
-
-    /** @param folder for the broker's data and the tool's output */
-    ProducerTool(Path folder, int partitions) {
-        this.folder = folder;
-        this.partitions = partitions;
-    }
 
     /** Bytes of a record that the mirror writes for a put of {@link SourceLoad}. */
     static int recordBytes() {

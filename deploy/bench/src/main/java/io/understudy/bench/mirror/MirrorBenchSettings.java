@@ -1,5 +1,7 @@
 package io.understudy.bench.mirror;
 
+import static io.understudy.bench.Schedule.require;
+
 import io.understudy.feed.etcd.WatchedVoter;
 import java.time.Duration;
 import java.util.List;
@@ -61,9 +63,9 @@ public record MirrorBenchSettings(
         return !roundTrip.isZero() || !cut.isZero();
     }
 
-    private static void require(boolean condition, String message) {
-        if (!condition) {
-            throw new IllegalArgumentException(message);
-        }
+    /** Which cluster is a round trip away from the mirror; load and looks are always near to theirs. */
+    public enum Far {
+        SOURCE,
+        TARGET
     }
 }

@@ -10,7 +10,7 @@ import io.understudy.bench.relay.Relay;
 import io.understudy.bench.relay.RelayBench;
 import io.understudy.bench.relay.RelayProcess;
 import io.understudy.bench.relay.SourceLoad;
-import io.understudy.bench.relay.SteadyPuts;
+import io.understudy.bench.relay.SourceLoad.SteadyPuts;
 import io.understudy.bench.relay.TargetView;
 import io.understudy.lab.part.UnderstudyCommand;
 import io.understudy.lab.progress.Progress;
@@ -34,22 +34,13 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Each run on clusters of its own. */
-final class MirrorRuns implements RelayBench.Measuring<MirrorWork> {
+record MirrorRuns(Path folder, MirrorBenchSettings settings, Progress progress)
+        implements RelayBench.Measuring<MirrorWork> {
 
     private static final Duration PATIENCE = Duration.ofMinutes(5);
 
     /** make-mirror falls behind without bound: so long is waited for what it still has to bring. */
     private static final Duration DRAIN_PATIENCE = Duration.ofMinutes(2);
-
-    private final Path folder;
-    private final MirrorBenchSettings settings;
-    private final Progress progress;
-
-    MirrorRuns(Path folder, MirrorBenchSettings settings, Progress progress) {
-        this.folder = folder;
-        this.settings = settings;
-        this.progress = progress;
-    }
 
     /** @throws io.understudy.bench.BenchException something did not come to the target */
     @Override

@@ -8,7 +8,7 @@ import static io.understudy.bench.Figure.P99_MILLIS;
 
 import io.understudy.bench.Goal;
 import io.understudy.bench.relay.Relay;
-import io.understudy.bench.relay.RelayWork;
+import io.understudy.bench.relay.RelayBench.RelayWork;
 import java.util.List;
 import java.util.Locale;
 

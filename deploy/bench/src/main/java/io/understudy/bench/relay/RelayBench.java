@@ -3,6 +3,7 @@ package io.understudy.bench.relay;
 import io.understudy.bench.Bench;
 import io.understudy.bench.Experiment;
 import io.understudy.bench.Figure;
+import io.understudy.bench.Goal;
 import io.understudy.bench.Run;
 import io.understudy.bench.Series;
 import io.understudy.bench.Surroundings;
@@ -17,7 +18,7 @@ import java.util.List;
 import java.util.Map;
 
 /** Measures relays in turn, so that whatever else the machine does meets all of them. */
-public final class RelayBench<W extends RelayWork> implements Bench {
+public final class RelayBench<W extends RelayBench.RelayWork> implements Bench {
 
     /**
      * What to measure.
@@ -111,4 +112,17 @@ public final class RelayBench<W extends RelayWork> implements Bench {
     /** Each run stops its own servers; those of one that is interrupted end with this JVM. */
     @Override
     public void close() {}
+
+    /** What is measured; as text, its name. */
+    public interface RelayWork {
+
+        /** In a line, for people. */
+        String description();
+
+        /** Measured in turn, in this order. */
+        List<Relay> relays();
+
+        /** What the mirror is to reach. */
+        List<Goal> goals();
+    }
 }

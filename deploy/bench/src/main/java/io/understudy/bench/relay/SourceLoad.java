@@ -12,11 +12,18 @@ import io.etcd.jetcd.api.TxnRequest;
 import io.grpc.ManagedChannel;
 import io.grpc.stub.StreamObserver;
 import io.understudy.bench.BenchException;
+import io.understudy.bench.Connections;
+import io.understudy.bench.Latencies;
+import io.understudy.local.process.Waiting;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -34,17 +41,30 @@ public final class SourceLoad implements AutoCloseable {
     private static final String PREFIX = "bench/mirror/";
 
     private final ManagedChannel channel;
+    private final String prefix;
+    private final int valueBytes;
     private final Random values = new Random(20_260_101);
     private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
     private int next;
 
     /** Connects to that member. */
     public SourceLoad(URI member) {
-        channel = RelayConnections.to(member);
+        this(member, PREFIX, VALUE_BYTES);
+    }
+
+    /** Puts other keys with larger values. */
+    public SourceLoad(URI member, String prefix, int valueBytes) {
+        this.channel = Connections.to(member);
+        this.prefix = prefix;
+        this.valueBytes = valueBytes;
     }
 
     public static ByteString key(int number) {
-        return ByteString.copyFromUtf8(String.format(Locale.ROOT, "%s%09d", PREFIX, number));
+        return key(PREFIX, number);
+    }
+
+    private static ByteString key(String prefix, int number) {
+        return ByteString.copyFromUtf8(String.format(Locale.ROOT, "%s%09d", prefix, number));
     }
 
     /** The number of a key of {@link #key}; -1 if it is none. */
@@ -67,7 +87,7 @@ public final class SourceLoad implements AutoCloseable {
             for (int i = 0; i < KEYS_PER_TRANSACTION && next < end; i++) {
                 transaction.addSuccess(RequestOp.newBuilder().setRequestPut(put()));
             }
-            var unused = RelayConnections.blocking(channel).txn(transaction.build());
+            var unused = Connections.blocking(channel).txn(transaction.build());
         }
     }
 
@@ -114,7 +134,7 @@ public final class SourceLoad implements AutoCloseable {
             free.acquire();
             check();
             int number = next;
-            RelayConnections.stub(channel).put(put(), new StreamObserver<>() {
+            Connections.stub(channel).put(put(), new StreamObserver<>() {
                 @Override
                 public void onNext(PutResponse response) {
                     acknowledged.accept(number);
@@ -138,7 +158,7 @@ public final class SourceLoad implements AutoCloseable {
 
     /** Removes the history before the last put. */
     public void compact() {
-        KVGrpc.KVBlockingStub calls = RelayConnections.blocking(channel);
+        KVGrpc.KVBlockingStub calls = Connections.blocking(channel);
         RangeResponse last =
                 calls.range(RangeRequest.newBuilder().setKey(key(0)).build());
         var unused = calls.compact(CompactionRequest.newBuilder()
@@ -147,11 +167,11 @@ public final class SourceLoad implements AutoCloseable {
     }
 
     private PutRequest put() {
-        byte[] value = new byte[VALUE_BYTES];
+        byte[] value = new byte[valueBytes];
         values.nextBytes(value);
         ByteBuffer.wrap(value).putInt(next);
         return PutRequest.newBuilder()
-                .setKey(key(next++))
+                .setKey(key(prefix, next++))
                 .setValue(ByteString.copyFrom(value))
                 .build();
     }
@@ -166,5 +186,44 @@ public final class SourceLoad implements AutoCloseable {
     @Override
     public void close() {
         channel.shutdownNow();
+    }
+
+    /**
+     * Puts at a steady rate, of each of which is known when the source acknowledged it.
+     *
+     * @param acknowledgedNanos by the number of its key
+     */
+    public record SteadyPuts(Map<Integer, Long> acknowledgedNanos) {
+
+        public SteadyPuts {
+            acknowledgedNanos = Map.copyOf(acknowledgedNanos);
+        }
+
+        /** Puts for that long; returns when all are acknowledged. */
+        public static SteadyPuts put(SourceLoad load, int perSecond, Duration duration) throws InterruptedException {
+            ConcurrentMap<Integer, Long> acknowledged = new ConcurrentHashMap<>();
+            load.paced(perSecond, duration, number -> acknowledged.put((int) number, System.nanoTime()));
+            return new SteadyPuts(acknowledged);
+        }
+
+        public int count() {
+            return acknowledgedNanos.size();
+        }
+
+        /**
+         * How long after its acknowledgement each was seen somewhere.
+         *
+         * @param seen when each key was, by its number; still filled
+         * @throws BenchException one was not seen
+         */
+        public Latencies until(Map<Integer, Long> seen, Duration patience) {
+            Waiting.until(
+                    patience,
+                    () -> seen.keySet().containsAll(acknowledgedNanos.keySet()) ? Optional.of(seen) : Optional.empty(),
+                    () -> new BenchException("not all puts were visible within " + patience.toSeconds() + " s"));
+            return Latencies.of(acknowledgedNanos.entrySet().stream()
+                    .mapToLong(put -> Math.max(0, (seen.getOrDefault(put.getKey(), 0L) - put.getValue()) / 1_000))
+                    .toArray());
+        }
     }
 }

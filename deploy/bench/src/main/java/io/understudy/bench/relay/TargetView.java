@@ -11,6 +11,7 @@ import io.etcd.jetcd.api.WatchResponse;
 import io.grpc.ManagedChannel;
 import io.grpc.stub.StreamObserver;
 import io.understudy.bench.BenchException;
+import io.understudy.bench.Connections;
 import java.net.URI;
 import java.time.Duration;
 import java.util.Map;
@@ -35,7 +36,7 @@ public final class TargetView implements AutoCloseable {
 
     /** Connects to that member. */
     public TargetView(URI member) {
-        channel = RelayConnections.to(member);
+        channel = Connections.to(member);
     }
 
     /** Waits until it holds that many keys. The last one is awaited first: counting loads the target. */
@@ -49,7 +50,7 @@ public final class TargetView implements AutoCloseable {
         await(
                 count + " keys",
                 patience,
-                () -> RelayConnections.blocking(channel).range(all).getCount() >= count);
+                () -> Connections.blocking(channel).range(all).getCount() >= count);
     }
 
     /** Waits until it holds the key of that number. */
@@ -59,12 +60,12 @@ public final class TargetView implements AutoCloseable {
         await(
                 "key " + number,
                 patience,
-                () -> RelayConnections.blocking(channel).range(one).getKvsCount() == 1);
+                () -> Connections.blocking(channel).range(one).getKvsCount() == 1);
     }
 
     /** The revision it is at. */
     public long revision() {
-        RangeResponse answer = RelayConnections.blocking(channel)
+        RangeResponse answer = Connections.blocking(channel)
                 .range(RangeRequest.newBuilder().setKey(FIRST).build());
         return answer.getHeader().getRevision();
     }
@@ -137,7 +138,7 @@ public final class TargetView implements AutoCloseable {
                         .setRangeEnd(END)
                         .setStartRevision(fromRevision))
                 .build());
-        if (!created.await(RelayConnections.DEADLINE.toMillis(), TimeUnit.MILLISECONDS) || failure.get() != null) {
+        if (!created.await(Connections.DEADLINE.toMillis(), TimeUnit.MILLISECONDS) || failure.get() != null) {
             throw new BenchException("watch not created", failure.get());
         }
     }

@@ -2,6 +2,8 @@ package io.understudy.cluster.goal;
 
 import static java.util.stream.Collectors.joining;
 
+import io.understudy.cluster.goal.MemberGoals.Leadership;
+import io.understudy.cluster.goal.MemberGoals.RemoveMember;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.membership.Hashes;
 import io.understudy.cluster.observe.ClusterFacts;
@@ -9,9 +11,9 @@ import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.plan.Goal;
 import io.understudy.cluster.plan.Plan;
+import io.understudy.cluster.plan.Plan.Refusal;
 import io.understudy.cluster.plan.Preflight;
 import io.understudy.cluster.plan.Projection;
-import io.understudy.cluster.plan.Refusal;
 import io.understudy.cluster.plan.Step;
 import io.understudy.etcd.Alarm;
 import io.understudy.vocabulary.MemberId;

@@ -2,15 +2,16 @@ package io.understudy.cluster.goal;
 
 import static java.util.stream.Collectors.joining;
 
+import io.understudy.cluster.goal.MemberGoals.Leadership;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.plan.Goal;
-import io.understudy.cluster.plan.NextStep.Next;
+import io.understudy.cluster.plan.Goal.NextStep.Next;
 import io.understudy.cluster.plan.Plan;
+import io.understudy.cluster.plan.Plan.Refusal;
 import io.understudy.cluster.plan.Planner;
 import io.understudy.cluster.plan.Projection;
-import io.understudy.cluster.plan.Refusal;
 import io.understudy.cluster.plan.Step;
 import io.understudy.etcd.EtcdVersion;
 import java.nio.file.Path;

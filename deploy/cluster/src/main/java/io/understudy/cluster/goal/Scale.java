@@ -1,9 +1,12 @@
 package io.understudy.cluster.goal;
 
+import io.understudy.cluster.goal.MemberGoals.AddMember;
+import io.understudy.cluster.goal.MemberGoals.Leadership;
+import io.understudy.cluster.goal.MemberGoals.RemoveMember;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberFacts;
-import io.understudy.cluster.plan.NextStep;
+import io.understudy.cluster.plan.Goal.NextStep;
 import io.understudy.cluster.plan.Step;
 import java.util.Comparator;
 import java.util.List;

@@ -6,7 +6,7 @@ import static java.util.stream.Collectors.toCollection;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
-import io.understudy.cluster.plan.Refusal;
+import io.understudy.cluster.plan.Plan.Refusal;
 import io.understudy.etcd.EtcdVersion;
 import java.util.ArrayList;
 import java.util.Comparator;

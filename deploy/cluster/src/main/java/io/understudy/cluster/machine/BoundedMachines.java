@@ -1,11 +1,9 @@
 package io.understudy.cluster.machine;
 
-import io.understudy.etcd.EtcdVersion;
+import io.understudy.cluster.machine.Machines.MachineBusyException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
@@ -14,8 +12,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Supplier;
-import java.util.function.UnaryOperator;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * own thread. A late request throws {@link MachineBusyException}, as do all others to that machine until it has ended.
  * Thread-safe.
  */
-public final class BoundedMachines implements Machines, AutoCloseable {
+public final class BoundedMachines extends DelegatingMachines implements AutoCloseable {
 
     /** Shorter than the time in which a supervisor must stop. */
     private static final Duration CLOSE_DEADLINE = Duration.ofSeconds(8);
@@ -73,117 +70,7 @@ public final class BoundedMachines implements Machines, AutoCloseable {
     }
 
     @Override
-    public void found(MemberSpec member, String initialCluster, String token) {
-        order(member, "first start", () -> machines.found(member, initialCluster, token));
-    }
-
-    @Override
-    public void join(MemberSpec member, String initialCluster) {
-        order(member, "start without data", () -> machines.join(member, initialCluster));
-    }
-
-    @Override
-    public void resumeJoining(MemberSpec member) {
-        order(member, "start without data", () -> machines.resumeJoining(member));
-    }
-
-    @Override
-    public void letGo(MemberSpec member) {
-        order(member, "end of the join throttle", () -> machines.letGo(member));
-    }
-
-    @Override
-    public OptionalLong received(MemberSpec member) {
-        return read(member, "read of the received snapshot", () -> machines.received(member));
-    }
-
-    @Override
-    public void start(MemberSpec member, UnaryOperator<MachineSettings> settings) {
-        order(member, "start", () -> machines.start(member, settings));
-    }
-
-    @Override
-    public void start(MemberSpec member) {
-        order(member, "start", () -> machines.start(member));
-    }
-
-    @Override
-    public Optional<String> programFailure(MemberSpec member, UnaryOperator<MachineSettings> settings) {
-        return read(member, "start of its program", () -> machines.programFailure(member, settings));
-    }
-
-    @Override
-    public EtcdVersion programVersion(MemberSpec member) {
-        return read(member, "start of its program", () -> machines.programVersion(member));
-    }
-
-    @Override
-    public Optional<String> maxLearners(MemberSpec member) {
-        return read(member, "read of the limit of learners", () -> machines.maxLearners(member));
-    }
-
-    @Override
-    public void stop(MemberSpec member) {
-        order(member, "stop", () -> machines.stop(member));
-    }
-
-    @Override
-    public void retire(MemberSpec member) {
-        order(member, "stop of the removed member", () -> machines.retire(member));
-    }
-
-    @Override
-    public void copyData(MemberSpec member) {
-        order(member, "copy of the data", () -> machines.copyData(member));
-    }
-
-    @Override
-    public Optional<Boolean> isRunning(MemberSpec member) {
-        return read(member, "read of the process state", () -> machines.isRunning(member));
-    }
-
-    @Override
-    public OptionalLong freeBytes(MemberSpec member) {
-        return read(member, "read of the free disk space", () -> machines.freeBytes(member));
-    }
-
-    @Override
-    public boolean isInUse(MemberSpec member) {
-        return read(member, "check of the data directory", () -> machines.isInUse(member));
-    }
-
-    @Override
-    public Optional<DataOwner> owner(MemberSpec member) {
-        return read(member, "read of the data's owner", () -> machines.owner(member));
-    }
-
-    @Override
-    public Optional<String> moveFailure(MemberSpec from, MemberSpec to) {
-        return read(from, "check of the data", () -> machines.moveFailure(from, to));
-    }
-
-    @Override
-    public void moveData(MemberSpec from, MemberSpec to) {
-        order(from, "move of the data", () -> machines.moveData(from, to));
-    }
-
-    @Override
-    public List<String> endOfLog(MemberSpec member) {
-        return read(member, "read of the log", () -> machines.endOfLog(member));
-    }
-
-    private void order(MemberSpec member, String name, Runnable work) {
-        var unused = request(member, name, true, () -> {
-            work.run();
-            return member;
-        });
-    }
-
-    private <T> T read(MemberSpec member, String name, Supplier<T> work) {
-        return request(member, name, false, work);
-    }
-
-    private <T> T request(MemberSpec member, String name, boolean isOrder, Supplier<T> work) {
+    <T> T pass(MemberSpec member, String name, boolean isOrder, Function<Machines, T> request) {
         Lane lane = lanes.computeIfAbsent(member.name(), unused -> new Lane());
         long end = System.nanoTime() + patience.toNanos();
         try {
@@ -194,7 +81,7 @@ public final class BoundedMachines implements Machines, AutoCloseable {
             CompletableFuture<T> result = new CompletableFuture<>();
             threads.execute(() -> {
                 try {
-                    T value = work.get();
+                    T value = request.apply(machines);
                     lane.release();
                     result.complete(value);
                 } catch (RuntimeException | Error e) {

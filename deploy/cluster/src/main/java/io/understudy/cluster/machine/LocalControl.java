@@ -1,5 +1,6 @@
 package io.understudy.cluster.machine;
 
+import io.understudy.cluster.machine.OwnMachines.ProcessControl;
 import io.understudy.etcd.EtcdVersion;
 import io.understudy.local.binary.ProgramVersion;
 import io.understudy.local.process.Command;

@@ -4,7 +4,9 @@ import io.understudy.etcd.EtcdVersion;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The machines of members. Implementations control processes and systemd units of this machine, or print instructions
@@ -123,5 +125,30 @@ public interface Machines {
     /** Returns the last log lines of the member's process; none if not visible here. */
     default List<String> endOfLog(MemberSpec member) {
         return List.of();
+    }
+
+    /** A machine did not carry out a request in time; it may still do so. */
+    final class MachineBusyException extends IllegalStateException {
+        private final transient @Nullable CompletableFuture<?> end;
+
+        /** @param end completes when the order has ended; null for a read, or if it has not begun and never will */
+        MachineBusyException(String message, @Nullable CompletableFuture<?> end) {
+            super(message);
+            this.end = end;
+        }
+
+        /**
+         * Returns a future that completes when the order has ended. Null for a read, or if it has not begun and never will.
+         */
+        public @Nullable CompletableFuture<?> end() {
+            return end;
+        }
+
+        /** Returns this failure for an order that is only part of another, without its end. */
+        public MachineBusyException ofPart() {
+            MachineBusyException part = new MachineBusyException(String.valueOf(getMessage()), null);
+            part.initCause(this);
+            return part;
+        }
     }
 }

@@ -1,5 +1,6 @@
 package io.understudy.cluster.machine;
 
+import io.understudy.cluster.machine.OwnMachines.ProcessControl;
 import io.understudy.local.process.Command;
 import io.understudy.local.process.CommandFailedException;
 import java.io.IOException;
@@ -27,7 +28,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Invariant DP16: hardened systemd units can be installed, added, restarted, replaced, recovered and restored.
  */
-final class SystemdControl implements ProcessControl {
+record SystemdControl(String systemctl, String journalctl) implements ProcessControl {
 
     private static final Logger LOG = LoggerFactory.getLogger(SystemdControl.class);
 
@@ -42,15 +43,6 @@ final class SystemdControl implements ProcessControl {
 
     /** States of a running unit; one of type notify is activating until etcd joins. */
     private static final Set<String> RUNNING = Set.of("active", "activating", "reloading", "deactivating");
-
-    private final String systemctl;
-    private final String journalctl;
-
-    /** Uses the programs by these names or paths. */
-    SystemdControl(String systemctl, String journalctl) {
-        this.systemctl = systemctl;
-        this.journalctl = journalctl;
-    }
 
     @Override
     public void run(MachineSettings machine, EtcdFlags flags) {

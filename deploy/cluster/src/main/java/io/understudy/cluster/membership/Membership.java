@@ -56,4 +56,30 @@ public interface Membership {
      * index 5000 serves no client before it has applied an entry, which does not come in an idle cluster.
      */
     default void appendEntry() throws RefusedException, OutcomeUnknownException {}
+
+    /** etcd rejected a change, without any effect. */
+    final class RefusedException extends Exception {
+        private final String etcdMessage;
+
+        /**
+         * @param etcdMessage the unchanged message
+         * @param explanation what it means and what to do
+         */
+        public RefusedException(String etcdMessage, String explanation) {
+            super(etcdMessage + ": " + explanation);
+            this.etcdMessage = etcdMessage;
+        }
+
+        /** Word for word, such as {@code etcdserver: unhealthy cluster}. */
+        public String etcdMessage() {
+            return etcdMessage;
+        }
+    }
+
+    /** A change may or may not have happened; another observation of the cluster is needed. */
+    final class OutcomeUnknownException extends Exception {
+        public OutcomeUnknownException(String message, Throwable cause) {
+            super(message, cause);
+        }
+    }
 }

@@ -11,6 +11,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -193,5 +194,62 @@ public record ClusterFacts(
     /** Returns the numbers of voters and healthy voters. */
     public Quorum quorum() {
         return new Quorum(voters().size(), healthyVoters().size());
+    }
+
+    /** The cluster's alarms in words. */
+    static final class Alarms {
+
+        private Alarms() {}
+
+        /** Returns alarms such as {@code NOSPACE of voter-1}, each once. */
+        static List<String> of(List<MemberFacts> members) {
+            return raised(members).stream()
+                    .map(alarm -> alarm.kind() + " of " + label(members, alarm.member()))
+                    .distinct()
+                    .sorted()
+                    .toList();
+        }
+
+        /** Alarms of member 0 are of one that etcd has not found. */
+        static String label(List<MemberFacts> members, MemberId id) {
+            return members.stream()
+                    .filter(member -> member.id().equals(id))
+                    .map(MemberFacts::label)
+                    .findFirst()
+                    .orElse(id.value() == 0 ? "an unknown member" : id.toString());
+        }
+
+        static List<Alarm> raised(List<MemberFacts> members) {
+            return members.stream()
+                    .flatMap(member -> member.answer().stream()
+                            .flatMap(answer -> answer.errors().stream())
+                            .flatMap(error -> Alarm.of(error, member.id()).stream()))
+                    .distinct()
+                    .sorted(Comparator.comparing(Alarm::kind)
+                            .thenComparing(alarm -> alarm.member().value(), Long::compareUnsigned))
+                    .toList();
+        }
+    }
+
+    /**
+     * A contradiction between members: different confirmed lists, or another cluster at a client URL. A member list is
+     * replicated state, so that a difference never heals by itself.
+     *
+     * @param members members that contradict the majority; without a majority, all that responded
+     * @param hasMajority whether the other members agree and are a majority of the voting members they list
+     * @param texts descriptions of the differences
+     */
+    public record Divergence(Set<MemberId> members, boolean hasMajority, List<String> texts) {
+
+        public static final Divergence NONE = new Divergence(Set.of(), true, List.of());
+
+        public Divergence {
+            members = Set.copyOf(members);
+            texts = List.copyOf(texts);
+        }
+
+        public boolean isNone() {
+            return texts.isEmpty();
+        }
     }
 }

@@ -1,7 +1,12 @@
 package io.understudy.cluster.observe;
 
 import io.etcd.jetcd.api.Member;
+import io.understudy.cluster.observe.ClusterFacts.Alarms;
+import io.understudy.cluster.observe.ClusterFacts.Divergence;
+import io.understudy.cluster.observe.ClusterObserver.UnobservableException;
 import io.understudy.cluster.observe.Look.Answers;
+import io.understudy.cluster.observe.MemberFacts.Measurements;
+import io.understudy.cluster.observe.MemberFacts.MemberProcess;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.Role;
 import io.understudy.vocabulary.ClusterId;
@@ -266,5 +271,20 @@ final class ClusterFactsBuilder {
     /** Returns the metrics pages of members that returned one. */
     Map<MemberId, ProbeReply.Page> pages() {
         return replies().values().stream().collect(Collectors.toMap(ProbeReply::member, ProbeReply::page));
+    }
+
+    /**
+     * The endpoints of members that an observation found, for the next one.
+     *
+     * @param listing the member list
+     * @param endpoints the client URLs in it
+     * @param answering the endpoints that responded, by member
+     */
+    record Found(Listing listing, Set<Endpoint> endpoints, Map<MemberId, Endpoint> answering) {
+
+        Found {
+            endpoints = Set.copyOf(endpoints);
+            answering = Map.copyOf(answering);
+        }
     }
 }

@@ -1,5 +1,6 @@
 package io.understudy.cluster.observe;
 
+import io.understudy.cluster.observe.MemberFacts.Measurements;
 import io.understudy.vocabulary.MemberId;
 import java.time.Duration;
 import java.time.Instant;

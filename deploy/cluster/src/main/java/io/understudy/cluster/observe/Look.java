@@ -1,5 +1,6 @@
 package io.understudy.cluster.observe;
 
+import io.understudy.cluster.observe.ClusterFactsBuilder.Found;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdConnections;
 import java.net.URI;

@@ -1,5 +1,6 @@
 package io.understudy.cluster.observe;
 
+import io.understudy.cluster.observe.ClusterObserver.UnobservableException;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;

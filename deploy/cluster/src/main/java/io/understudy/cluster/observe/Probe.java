@@ -1,5 +1,8 @@
 package io.understudy.cluster.observe;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.MaintenanceGrpc;
@@ -20,6 +23,7 @@ import java.time.Instant;
 import java.time.format.DateTimeFormatter;
 import java.time.format.DateTimeParseException;
 import java.time.temporal.ChronoUnit;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -161,5 +165,37 @@ final class Probe {
     private static boolean isForbidden(Throwable failure) {
         EtcdError error = EtcdErrors.classify(Duty.READ_INDEX, failure).error();
         return error == EtcdError.PERMISSION_DENIED || error == EtcdError.USER_EMPTY;
+    }
+
+    /** Replication progress of the followers, on the leader's page {@code /debug/vars}. */
+    static final class RaftProgress {
+
+        private static final ObjectMapper JSON = new ObjectMapper();
+        private static final int HEXADECIMAL = 16;
+        private static final String SNAPSHOT = "StateSnapshot";
+
+        private RaftProgress() {}
+
+        /**
+         * Returns the last log index of each member behind the commit index. Members that receive a snapshot are left out,
+         * since their index does not grow. Empty for any other page.
+         */
+        static Map<MemberId, Long> behind(String page) {
+            try {
+                JsonNode status = JSON.readTree(page).path("raft.status");
+                long committed = status.path("commit").asLong();
+                Map<MemberId, Long> behind = new HashMap<>();
+                status.path("progress").properties().forEach(each -> {
+                    long match = each.getValue().path("match").asLong();
+                    if (match < committed
+                            && !each.getValue().path("state").asText().equals(SNAPSHOT)) {
+                        behind.put(new MemberId(Long.parseUnsignedLong(each.getKey(), HEXADECIMAL)), match);
+                    }
+                });
+                return behind;
+            } catch (JsonProcessingException | NumberFormatException e) {
+                return Map.of();
+            }
+        }
     }
 }

@@ -1,6 +1,8 @@
 package io.understudy.cluster.plan;
 
 import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.plan.Plan.Refusal;
+import java.util.List;
 
 /**
  * The desired state of a cluster, as a pure function of the observed state.
@@ -21,5 +23,34 @@ public interface Goal {
     /** Whether the other steps continue when the step fails. */
     default boolean passes(Step step) {
         return false;
+    }
+
+    /** A goal planned step by step from a cluster's current state; a pure function. */
+    interface NextStep extends Goal {
+
+        Next after(ClusterFacts facts);
+
+        @Override
+        default Plan plan(ClusterFacts facts) {
+            return Planner.plan(facts, this);
+        }
+
+        /** The next step or the end of a plan. */
+        sealed interface Next {
+
+            record Do(Step step) implements Next {}
+
+            record Reached(String why) implements Next {}
+
+            record Impossible(List<Refusal> refusals) implements Next {
+                public Impossible {
+                    refusals = List.copyOf(refusals);
+                }
+            }
+
+            static Next impossible(String rule, String why, String wayOut) {
+                return new Impossible(List.of(new Refusal(rule, why, wayOut)));
+            }
+        }
     }
 }

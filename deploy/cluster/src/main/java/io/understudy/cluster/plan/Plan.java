@@ -29,4 +29,20 @@ public sealed interface Plan {
      * @param isFinal whether what it does can't be undone
      */
     record Planned(Step step, String action, Quorum before, Quorum after, boolean isFinal) {}
+
+    /**
+     * The reason why a step is not taken.
+     *
+     * @param rule its name, for people to look up, such as {@code quorum-survives}
+     * @param why what was observed, and what would follow
+     * @param wayOut what to do instead
+     */
+    record Refusal(String rule, String why, String wayOut) {
+
+        /** Returns the refusal in one line. */
+        @Override
+        public String toString() {
+            return rule + ": " + why + ". " + wayOut;
+        }
+    }
 }

@@ -1,7 +1,9 @@
 package io.understudy.cluster.plan;
 
 import io.understudy.cluster.observe.ClusterFacts;
-import io.understudy.cluster.plan.NextStep.Next;
+import io.understudy.cluster.plan.Goal.NextStep;
+import io.understudy.cluster.plan.Goal.NextStep.Next;
+import io.understudy.cluster.plan.Plan.Refusal;
 import java.util.ArrayList;
 import java.util.List;
 

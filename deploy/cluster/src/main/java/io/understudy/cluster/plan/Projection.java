@@ -2,11 +2,11 @@ package io.understudy.cluster.plan;
 
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.observe.ClusterFacts;
-import io.understudy.cluster.observe.Divergence;
-import io.understudy.cluster.observe.Measurements;
+import io.understudy.cluster.observe.ClusterFacts.Divergence;
 import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
-import io.understudy.cluster.observe.MemberProcess;
+import io.understudy.cluster.observe.MemberFacts.Measurements;
+import io.understudy.cluster.observe.MemberFacts.MemberProcess;
 import io.understudy.etcd.EtcdVersion;
 import io.understudy.etcd.Role;
 import io.understudy.etcd.StorageStatus;

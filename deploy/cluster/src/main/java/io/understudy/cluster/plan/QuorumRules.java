@@ -5,6 +5,7 @@ import static java.util.stream.Collectors.joining;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.Confirming;
 import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.plan.Plan.Refusal;
 import io.understudy.cluster.quorum.Quorum;
 import io.understudy.vocabulary.MemberId;
 import java.util.List;

@@ -2,6 +2,7 @@ package io.understudy.cluster.plan;
 
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.plan.Plan.Refusal;
 import java.net.URI;
 import java.util.List;
 import java.util.Optional;

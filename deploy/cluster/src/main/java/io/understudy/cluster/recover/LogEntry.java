@@ -8,8 +8,12 @@ import io.etcd.jetcd.api.PutRequest;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -141,5 +145,103 @@ record LogEntry(LogPosition at, long type, ByteString data) {
                 .codePoints()
                 .forEach(each -> text.append(Character.isISOControl(each) ? "?" : Character.toString(each)));
         return text.toString();
+    }
+
+    /** Values of a message without a generated class. The last one counts, an absent one is zero. */
+    static final class Fields {
+
+        private Fields() {}
+
+        static long number(UnknownFieldSet fields, int number) {
+            List<Long> values = fields.getField(number).getVarintList();
+            return values.isEmpty() ? 0 : values.get(values.size() - 1);
+        }
+
+        static ByteString bytes(UnknownFieldSet fields, int number) {
+            List<ByteString> values = fields.getField(number).getLengthDelimitedList();
+            return values.isEmpty() ? ByteString.EMPTY : values.get(values.size() - 1);
+        }
+
+        static UnknownFieldSet.Field number(long value) {
+            return UnknownFieldSet.Field.newBuilder().addVarint(value).build();
+        }
+
+        static UnknownFieldSet.Field bytes(ByteString value) {
+            return UnknownFieldSet.Field.newBuilder().addLengthDelimited(value).build();
+        }
+    }
+
+    /**
+     * The place of an entry in a Raft log.
+     *
+     * <p>Raft's order of logs (section 5.4.1 of its paper): the last entry's term, then its index.
+     */
+    record LogPosition(long term, long index) implements Comparable<LogPosition> {
+
+        static final LogPosition NONE = new LogPosition(0, 0);
+
+        private static final Comparator<LogPosition> ORDER =
+                Comparator.comparingLong(LogPosition::term).thenComparingLong(LogPosition::index);
+
+        @Override
+        public int compareTo(LogPosition other) {
+            return ORDER.compare(this, other);
+        }
+
+        @Override
+        public String toString() {
+            return "term " + term + ", index " + index;
+        }
+    }
+
+    /** The member IDs of a Raft configuration. */
+    record Voting(Set<Long> voters, Set<Long> learners) {
+
+        static final Voting NONE = new Voting(Set.of(), Set.of());
+
+        Voting {
+            voters = Set.copyOf(voters);
+            learners = Set.copyOf(learners);
+        }
+
+        int quorum() {
+            return voters.size() / 2 + 1;
+        }
+
+        Set<Long> all() {
+            return Stream.concat(voters.stream(), learners.stream()).collect(Collectors.toSet());
+        }
+
+        Voting within(Set<Long> members) {
+            return new Voting(
+                    voters.stream().filter(members::contains).collect(Collectors.toSet()),
+                    learners.stream().filter(members::contains).collect(Collectors.toSet()));
+        }
+
+        /** The configuration after an entry was applied. */
+        Voting after(LogEntry entry) {
+            Set<Long> newVoters = new HashSet<>(voters);
+            Set<Long> newLearners = new HashSet<>(learners);
+            for (LogEntry.Change change : entry.changes()) {
+                switch (change.kind()) {
+                    case ADD_VOTER -> {
+                        newVoters.add(change.member());
+                        newLearners.remove(change.member());
+                    }
+                    case ADD_LEARNER -> {
+                        newLearners.add(change.member());
+                        newVoters.remove(change.member());
+                    }
+                    case REMOVE -> {
+                        newVoters.remove(change.member());
+                        newLearners.remove(change.member());
+                    }
+                    case UPDATE -> {
+                        // URLs only.
+                    }
+                }
+            }
+            return new Voting(newVoters, newLearners);
+        }
     }
 }

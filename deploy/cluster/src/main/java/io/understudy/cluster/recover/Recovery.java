@@ -2,9 +2,9 @@ package io.understudy.cluster.recover;
 
 import io.understudy.cluster.machine.DataDirectory;
 import io.understudy.cluster.machine.MachineSettings;
+import io.understudy.cluster.machine.MachineSettings.ProcessKind;
 import io.understudy.cluster.machine.Machines;
 import io.understudy.cluster.machine.MemberSpec;
-import io.understudy.cluster.machine.ProcessKind;
 import io.understudy.cluster.membership.EtcdMembership;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberFacts;

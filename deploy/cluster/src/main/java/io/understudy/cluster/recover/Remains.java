@@ -3,6 +3,7 @@ package io.understudy.cluster.recover;
 import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberAnswer;
+import io.understudy.cluster.recover.LogEntry.LogPosition;
 import io.understudy.etcd.Role;
 import java.util.Comparator;
 import java.util.List;

@@ -3,6 +3,7 @@ package io.understudy.cluster.recover;
 import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.recover.LogEntry.Voting;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;

@@ -1,6 +1,7 @@
 package io.understudy.cluster.run;
 
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Timeouts of changes to a cluster.
@@ -40,5 +41,28 @@ public record OperationTimeouts(
     /** Returns these timeouts with another one for starts, as of processes started by another system. */
     public OperationTimeouts withStart(Duration newStart) {
         return new OperationTimeouts(look, between, settle, request, newStart, catchUp);
+    }
+
+    /** A point in time until which something is waited for. */
+    static final class Deadline {
+
+        private final long endNanos;
+
+        private Deadline(long endNanos) {
+            this.endNanos = endNanos;
+        }
+
+        static Deadline in(Duration patience) {
+            return new Deadline(System.nanoTime() + patience.toNanos());
+        }
+
+        boolean isOver() {
+            return System.nanoTime() - endNanos >= 0;
+        }
+
+        /** Between two looks. */
+        void pause(Duration between) throws InterruptedException {
+            TimeUnit.MILLISECONDS.sleep(between.toMillis());
+        }
     }
 }

@@ -1,6 +1,6 @@
 package io.understudy.cluster.run;
 
-import io.understudy.cluster.plan.Refusal;
+import io.understudy.cluster.plan.Plan.Refusal;
 import java.util.List;
 import java.util.stream.Collectors;
 

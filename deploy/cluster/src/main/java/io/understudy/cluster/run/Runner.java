@@ -1,17 +1,19 @@
 package io.understudy.cluster.run;
 
 import io.understudy.cluster.machine.MemberSpec;
-import io.understudy.cluster.membership.OutcomeUnknownException;
-import io.understudy.cluster.membership.RefusedException;
+import io.understudy.cluster.membership.Membership.OutcomeUnknownException;
+import io.understudy.cluster.membership.Membership.RefusedException;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.ClusterObserver;
+import io.understudy.cluster.observe.ClusterObserver.UnobservableException;
 import io.understudy.cluster.observe.MemberFacts;
-import io.understudy.cluster.observe.UnobservableException;
 import io.understudy.cluster.plan.Goal;
 import io.understudy.cluster.plan.Plan;
 import io.understudy.cluster.plan.Plan.Planned;
-import io.understudy.cluster.plan.Refusal;
+import io.understudy.cluster.plan.Plan.Refusal;
 import io.understudy.cluster.plan.Step;
+import io.understudy.cluster.run.OperationTimeouts.Deadline;
+import io.understudy.cluster.run.StepWatch.StepFailedException;
 import io.understudy.vocabulary.MemberId;
 import java.time.Duration;
 import java.util.HashSet;
@@ -349,19 +351,7 @@ public final class Runner {
     }
 
     /** Removes a member that did not start: a learner, which no vote depends on. */
-    private static final class Rollback {
-
-        private final ClusterObserver observer;
-        private final StepWork work;
-        private final OperationTimeouts patience;
-        private final Permit permit;
-
-        Rollback(ClusterObserver observer, StepWork work, OperationTimeouts patience, Permit permit) {
-            this.observer = observer;
-            this.work = work;
-            this.patience = patience;
-            this.permit = permit;
-        }
+    private record Rollback(ClusterObserver observer, StepWork work, OperationTimeouts patience, Permit permit) {
 
         /** Removes the member of the step. Returns why it could not be removed; empty if it was. */
         Optional<String> undo(Step step) throws InterruptedException {

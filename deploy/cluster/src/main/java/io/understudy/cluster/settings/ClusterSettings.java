@@ -1,10 +1,10 @@
 package io.understudy.cluster.settings;
 
 import io.understudy.cluster.machine.MachineSettings;
-import io.understudy.cluster.observe.FallbackEndpoints;
-import io.understudy.cluster.shape.Limits;
+import io.understudy.cluster.observe.EtcdObserver.FallbackEndpoints;
 import io.understudy.cluster.shape.Shape;
-import io.understudy.cluster.shape.SupervisorSettings;
+import io.understudy.cluster.shape.Shape.Limits;
+import io.understudy.cluster.shape.Shape.SupervisorSettings;
 import io.understudy.cluster.snapshot.SnapshotSettings;
 import io.understudy.config.Binder;
 import io.understudy.config.Configuration;

@@ -1,6 +1,9 @@
 package io.understudy.cluster.shape;
 
 import io.understudy.config.Configured;
+import io.understudy.config.HostPort;
+import io.understudy.tls.ListenerSecurity;
+import java.time.Duration;
 import java.util.Set;
 import java.util.function.Consumer;
 
@@ -71,6 +74,96 @@ public record Shape(
                 throw new IllegalArgumentException("the number of voting members must be odd, such as " + (voters + 1)
                         + "; an even number tolerates no more failures");
             }
+        }
+    }
+
+    /** Conditions and durations before a supervisor changes anything. */
+    public record Limits(
+            @Configured(
+                    key = "deadTime",
+                    value =
+                            "Time after which a member is replaced that serves no linearizable read and sends nothing to the"
+                                    + " leader.",
+                    byDefault = "30s",
+                    range = "1s..1d")
+            Duration dead,
+
+            @Configured(
+                    value = "Maximum lag of a learner for promotion, in Raft entries behind the leader.",
+                    byDefault = "500",
+                    range = "0..100000")
+            long maxLag,
+
+            @Configured(
+                    key = "stableTime",
+                    value = "Time that a learner must be healthy and within maxLag before promotion.",
+                    byDefault = "10s",
+                    range = "1s..1d")
+            Duration stable,
+
+            @Configured(
+                    value = "Time after which a learner that has not started is removed.",
+                    byDefault = "10m",
+                    range = "1s..1d")
+            Duration joinDeadline,
+
+            @Configured(
+                    value =
+                            "Backoff before a machine is used again after its member failed or did not join; doubles each time,"
+                                    + " up to 64 times.",
+                    byDefault = "1m",
+                    range = "1s..1d")
+            Duration holdOff,
+
+            @Configured(
+                    value =
+                            "Maximum additions and removals of voting members per hour, from all sources; a replacement counts"
+                                    + " two.",
+                    byDefault = "12",
+                    range = "2..1000")
+            int changesPerHour) {}
+
+    /**
+     * Settings of a supervisor process.
+     *
+     * @param security of the page
+     */
+    public record SupervisorSettings(
+            @Configured(
+                    value =
+                            "Listen address for state and metrics. Pause and resume are accepted from this machine only.",
+                    byDefault = "127.0.0.1:8082")
+            HostPort listen,
+
+            ListenerSecurity security,
+
+            @Configured(value = "Interval between observations of the cluster.", byDefault = "1s", range = "100ms..1m")
+            Duration interval,
+
+            @Configured(
+                    value = "Timeout of an observation for members that do not respond.",
+                    byDefault = "1s",
+                    range = "100ms..1m")
+            Duration patience,
+
+            @Configured(
+                    value = "TTL of the election lease: another supervisor becomes active after it expires.",
+                    byDefault = "3s",
+                    range = "2s..10m")
+            Duration lease) {
+
+        public SupervisorSettings {
+            security.require("supervisor.listen", listen);
+        }
+
+        /** Returns the maximum time between the starts of two observations. */
+        public Duration pace() {
+            return interval.plus(patience);
+        }
+
+        /** Returns the maximum age of an observation for a step, before another supervisor acts. */
+        public Duration freshness() {
+            return patience.plus(lease.dividedBy(2));
         }
     }
 }

@@ -2,8 +2,9 @@ package io.understudy.cluster.snapshot;
 
 import io.understudy.cluster.machine.DataDirectory;
 import io.understudy.cluster.machine.MachineSettings;
+import io.understudy.cluster.machine.MachineSettings.ProcessKind;
 import io.understudy.cluster.machine.Machines;
-import io.understudy.cluster.machine.ProcessKind;
+import io.understudy.cluster.snapshot.SnapshotTool.SnapshotException;
 import io.understudy.local.process.Command;
 import io.understudy.local.process.Folders;
 import io.understudy.vocabulary.Counted;

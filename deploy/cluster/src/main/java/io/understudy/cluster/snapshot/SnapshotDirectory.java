@@ -94,4 +94,12 @@ public record SnapshotDirectory(Path path) {
     private static Path marker(Path file) {
         return file.resolveSibling(file.getFileName() + UPLOADED);
     }
+
+    /**
+     * A snapshot that is whole.
+     *
+     * @param taken when it was begun
+     * @param isUploaded whether the upload command has taken it
+     */
+    public record SnapshotFile(Path path, Instant taken, long bytes, boolean isUploaded) {}
 }

@@ -11,6 +11,8 @@ import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.snapshot.SnapshotDirectory.SnapshotFile;
+import io.understudy.cluster.snapshot.SnapshotTool.SnapshotException;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdConnections;
 import io.understudy.etcd.EtcdErrors;

@@ -11,16 +11,21 @@ import io.understudy.local.process.Command;
 import io.understudy.local.process.CommandFailedException;
 import java.io.File;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * etcd's own program for snapshots: {@code etcdutl}, or {@code etcdctl} before 3.6.
@@ -172,5 +177,51 @@ public record SnapshotTool(Path program) {
 
     private static String run(List<String> line) {
         return Command.of(line).with("ETCDCTL_API", "3").run(DEADLINE);
+    }
+
+    /** The SHA-256 of a database, which its member appends when it sends a snapshot. */
+    static final class Digest {
+
+        private static final int BYTES = 32;
+        /** Unit of a database's size. */
+        private static final int PAGE_BYTES = 512;
+
+        private Digest() {}
+
+        /**
+         * Verifies the digest of a whole file.
+         *
+         * @throws SnapshotException the file is truncated or damaged
+         * @throws IOException the file cannot be read
+         */
+        static void require(Path file) throws IOException {
+            long size = Files.size(file);
+            if (size <= BYTES || size % PAGE_BYTES != BYTES) {
+                throw new SnapshotException(
+                        "snapshot " + file + " has " + size + " bytes: it is truncated, or has no digest", null);
+            }
+            try (InputStream in = Files.newInputStream(file)) {
+                MessageDigest digest = MessageDigest.getInstance("SHA-256");
+                byte[] buffer = new byte[1 << 16];
+                for (long left = size - BYTES; left > 0; ) {
+                    int read = in.readNBytes(buffer, 0, (int) Math.min(left, buffer.length));
+                    digest.update(buffer, 0, read);
+                    left -= read;
+                }
+                if (!Arrays.equals(digest.digest(), in.readAllBytes())) {
+                    throw new SnapshotException("snapshot " + file + " is damaged: digest mismatch", null);
+                }
+            } catch (NoSuchAlgorithmException e) {
+                throw new IllegalStateException("SHA-256 is not available", e);
+            }
+        }
+    }
+
+    /** A snapshot could not be taken, is damaged, or can't be restored. The message names which and why. */
+    public static final class SnapshotException extends RuntimeException {
+
+        public SnapshotException(String message, @Nullable Throwable cause) {
+            super(message, cause);
+        }
     }
 }

@@ -5,6 +5,7 @@ import static java.util.stream.Collectors.joining;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.shape.Shape;
+import io.understudy.cluster.status.ClusterStatus.Warning;
 import java.util.ArrayList;
 import java.util.List;
 

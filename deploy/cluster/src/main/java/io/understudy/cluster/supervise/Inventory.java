@@ -1,7 +1,7 @@
 package io.understudy.cluster.supervise;
 
 import io.understudy.cluster.machine.DataOwner;
-import io.understudy.cluster.machine.MachineBusyException;
+import io.understudy.cluster.machine.Machines.MachineBusyException;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.supervise.rule.Place;
 import java.time.Duration;

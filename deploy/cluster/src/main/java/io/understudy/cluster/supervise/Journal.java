@@ -2,6 +2,7 @@ package io.understudy.cluster.supervise;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.understudy.cluster.metrics.ClusterMeter;
+import io.understudy.cluster.supervise.SupervisorState.Event;
 import io.understudy.cluster.supervise.rule.Decision;
 import java.util.ArrayDeque;
 import java.util.Deque;

@@ -1,6 +1,7 @@
 package io.understudy.cluster.supervise;
 
-import io.understudy.cluster.supervise.Event.Outcome;
+import io.understudy.cluster.supervise.SupervisorState.Event;
+import io.understudy.cluster.supervise.SupervisorState.Event.Outcome;
 import io.understudy.cluster.supervise.rule.Decision;
 import java.time.Duration;
 import java.time.Instant;

@@ -7,8 +7,8 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.lab.failure.LabException;
-import io.understudy.lab.plan.LabStep;
 import io.understudy.lab.plan.StartPlan;
+import io.understudy.lab.plan.StartPlan.LabStep;
 import io.understudy.mirror.home.Home;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.vocabulary.ClusterId;
@@ -142,4 +142,21 @@ public final class SelfCheck {
     private interface Look {
         void at(Viewpoint viewpoint) throws InterruptedException;
     }
+
+    /** Signals that clients must not write to the core. The message is for the user, one line. */
+    public static final class ClosedCoreException extends Exception {
+
+        ClosedCoreException(String message, @Nullable Throwable cause) {
+            super(message, cause);
+        }
+    }
+
+    /**
+     * The delay until a write is visible at a viewpoint.
+     *
+     * @param where the viewpoint
+     * @param write from sending the put until it was seen
+     * @param delete from sending the deletion until it was seen
+     */
+    public record WriteVisibility(String where, Duration write, Duration delete) {}
 }

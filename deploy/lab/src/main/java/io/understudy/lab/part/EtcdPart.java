@@ -1,8 +1,9 @@
 package io.understudy.lab.part;
 
 import io.understudy.etcd.EtcdSettings;
-import io.understudy.lab.progress.Phase;
+import io.understudy.lab.part.Part.Child;
 import io.understudy.lab.progress.Progress;
+import io.understudy.lab.progress.Progress.Phase;
 import io.understudy.local.etcd.EtcdMember;
 import io.understudy.local.etcd.EtcdRequestException;
 import io.understudy.local.etcd.LocalEtcd;

@@ -1,7 +1,7 @@
 package io.understudy.lab.part;
 
-import io.understudy.lab.progress.Phase;
 import io.understudy.lab.progress.Progress;
+import io.understudy.lab.progress.Progress.Phase;
 import io.understudy.local.binary.EtcdBinaries;
 import org.jspecify.annotations.Nullable;
 

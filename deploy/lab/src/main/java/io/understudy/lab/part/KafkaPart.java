@@ -1,7 +1,8 @@
 package io.understudy.lab.part;
 
-import io.understudy.lab.progress.Phase;
+import io.understudy.lab.part.Part.Child;
 import io.understudy.lab.progress.Progress;
+import io.understudy.lab.progress.Progress.Phase;
 import io.understudy.local.kafka.LocalKafka;
 import io.understudy.local.kafka.LocalKafkaBuilder;
 import java.util.List;

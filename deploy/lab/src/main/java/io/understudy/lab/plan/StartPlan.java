@@ -3,6 +3,7 @@ package io.understudy.lab.plan;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
@@ -83,6 +84,33 @@ public final class StartPlan {
         } catch (Exception | Error e) {
             givenUp.completeExceptionally(e);
             throw new CompletionException(e);
+        }
+    }
+
+    /**
+     * A step of a start plan.
+     *
+     * @param after names of the steps that must be done before
+     */
+    public record LabStep(String name, Set<String> after, Action action) {
+
+        public LabStep {
+            after = Set.copyOf(after);
+        }
+
+        /** A step that needs no other. */
+        public static LabStep first(String name, Action action) {
+            return new LabStep(name, Set.of(), action);
+        }
+
+        public static LabStep after(String other, String name, Action action) {
+            return new LabStep(name, Set.of(other), action);
+        }
+
+        /** The work of a step, which ends soon when interrupted. */
+        @FunctionalInterface
+        public interface Action {
+            void run() throws Exception;
         }
     }
 }

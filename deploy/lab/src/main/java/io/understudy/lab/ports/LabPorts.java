@@ -1,11 +1,15 @@
 package io.understudy.lab.ports;
 
 import io.understudy.lab.failure.LabException;
+import io.understudy.lab.ports.PortHolders.PortHolder;
+import io.understudy.local.process.FreePorts;
 import java.net.URI;
 import java.util.Collections;
 import java.util.EnumMap;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /**
  * A number for each {@link LabPort}, all different.
@@ -78,5 +82,41 @@ public record LabPorts(Map<LabPort, Integer> numbers) {
     /** {@code http://host:port}. */
     public URI url(LabPort port) {
         return URI.create("http://" + address(port));
+    }
+
+    /** Finds out before anything is started whether the ports are free. */
+    public static final class PortCheck {
+
+        private final PortHolders holders;
+
+        public PortCheck(PortHolders holders) {
+            this.holders = holders;
+        }
+
+        /**
+         * Tries to listen on each port for a moment.
+         *
+         * @throws LabException some are in use; the message names each with its part, its flag, and the process that holds
+         *     it
+         */
+        public void requireFree(LabPorts ports, List<LabPort> wanted) {
+            List<LabPort> taken = wanted.stream()
+                    .filter(port -> !FreePorts.isFree(ports.number(port)))
+                    .toList();
+            if (!taken.isEmpty()) {
+                throw new LabException(
+                        taken.stream().map(port -> complaint(ports, port)).collect(Collectors.joining("\n")));
+            }
+        }
+
+        private String complaint(LabPorts ports, LabPort port) {
+            int number = ports.number(port);
+            String holder = holders.of(number).map(PortHolder::toString).orElse("a process not visible to this user");
+            String remedy = port.internal()
+                    ? "stop it, or start with " + port.flag() + " N in a new --data-dir"
+                    : "stop it, or choose another port with " + port.flag();
+            return "port " + number + " (" + port.part() + ": " + port.serves() + ") is in use by " + holder + "; "
+                    + remedy;
+        }
     }
 }

@@ -2,6 +2,7 @@ package io.understudy.cluster.supervise.elect;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.understudy.cluster.supervise.elect.SteadyClock.ClockTime;
 import java.time.Duration;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;

@@ -3,8 +3,8 @@ package io.understudy.cluster.supervise.rule;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.understudy.cluster.plan.Step;
-import io.understudy.cluster.shape.Limits;
 import io.understudy.cluster.shape.Shape;
+import io.understudy.cluster.shape.Shape.Limits;
 import io.understudy.etcd.EtcdVersion;
 import java.time.Duration;
 import java.util.List;

@@ -278,4 +278,19 @@ public final class Candidacy implements AutoCloseable {
         }
         standing = next;
     }
+
+    /** A pause or its end was not stored, or the pause was not acknowledged. */
+    public static final class PauseNotAcknowledgedException extends Exception {
+        private final boolean isStored;
+
+        PauseNotAcknowledgedException(String message, boolean isStored) {
+            super(message);
+            this.isStored = isStored;
+        }
+
+        /** Whether the pause is stored, so that supervisors read it before their next step. */
+        public boolean isStored() {
+            return isStored;
+        }
+    }
 }

@@ -31,8 +31,10 @@ import java.util.stream.Stream;
  * Keys of supervisors and commands in the cluster: active supervisor, pauses, and their acknowledgement.
  *
  * <p>Every call tries one member after another, each with a deadline. All calls are idempotent.
+ *
+ * @param endpoints members, best first
  */
-final class SupervisorStore {
+record SupervisorStore(EtcdConnections connections, Supplier<List<Endpoint>> endpoints, Duration deadline) {
 
     private static final ByteString PREFIX = ByteString.copyFromUtf8("\0understudy/cluster/");
     /** End of the range with the prefix. */
@@ -42,17 +44,6 @@ final class SupervisorStore {
     private static final ByteString PAUSED = PREFIX.concat(ByteString.copyFromUtf8("paused"));
     private static final ByteString CHANGING = PREFIX.concat(ByteString.copyFromUtf8("changing"));
     private static final ByteString SEEN = PREFIX.concat(ByteString.copyFromUtf8("paused-seen"));
-
-    private final EtcdConnections connections;
-    private final Supplier<List<Endpoint>> endpoints;
-    private final Duration deadline;
-
-    /** @param endpoints members, best first */
-    SupervisorStore(EtcdConnections connections, Supplier<List<Endpoint>> endpoints, Duration deadline) {
-        this.connections = connections;
-        this.endpoints = endpoints;
-        this.deadline = deadline;
-    }
 
     /** No member responded as required; the message names the members and the cause. */
     static final class FailedException extends Exception {

@@ -1,5 +1,6 @@
 package io.understudy.cluster.supervise.elect;
 
+import io.understudy.cluster.supervise.elect.SteadyClock.ClockTime;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdConnections;
 import java.time.Duration;

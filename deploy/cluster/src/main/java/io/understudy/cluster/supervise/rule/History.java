@@ -3,7 +3,7 @@ package io.understudy.cluster.supervise.rule;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.plan.Step;
-import io.understudy.cluster.shape.Limits;
+import io.understudy.cluster.shape.Shape.Limits;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
 import java.time.Duration;
@@ -203,5 +203,66 @@ public record History(
 
     private static String placeOf(MemberFacts member, List<Place> places) {
         return Place.of(member, places).map(Place::name).orElse(member.name());
+    }
+
+    /**
+     * A member in one observation.
+     *
+     * @param at start of the observation, by a clock that is never set
+     */
+    record Sighting(ClusterFacts facts, MemberFacts member, Instant at) {
+
+        boolean isReady(Limits limits) {
+            return member.isHealthy()
+                    && facts.lag(member).filter(lag -> lag <= limits.maxLag()).isPresent();
+        }
+    }
+
+    /**
+     * A machine on which members died, or never started.
+     *
+     * @param times in a row
+     * @param last when the last one did
+     */
+    record Setback(int times, Instant last) {
+
+        private static final int MOST_DOUBLINGS = 6;
+
+        Setback again(Instant at) {
+            return new Setback(times + 1, at);
+        }
+
+        /** Returns when the machine may be used again. */
+        Instant until(Limits limits) {
+            return last.plus(limits.holdOff().multipliedBy(1L << Math.min(times - 1, MOST_DOUBLINGS)));
+        }
+    }
+
+    /** Keys of steps in the history, so that a step is not repeated at once. */
+    static final class Orders {
+
+        /** Whatever the target. */
+        static final String MOVE_LEADER = "move leader";
+
+        private Orders() {}
+
+        static String key(Step step) {
+            if (step instanceof Step.AddLearner add) {
+                return "add " + add.member().name();
+            }
+            if (step instanceof Step.Join join) {
+                return "join " + join.member().name() + " " + join.id();
+            }
+            if (step instanceof Step.Start start) {
+                return "start " + start.member().name();
+            }
+            if (step instanceof Step.Retire retire) {
+                return "retire " + retire.member().name();
+            }
+            if (step instanceof Step.MoveLeader) {
+                return MOVE_LEADER;
+            }
+            return step.toString();
+        }
     }
 }

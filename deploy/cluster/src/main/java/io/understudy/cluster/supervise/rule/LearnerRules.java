@@ -2,9 +2,9 @@ package io.understudy.cluster.supervise.rule;
 
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.plan.Plan.Refusal;
 import io.understudy.cluster.plan.Preflight;
 import io.understudy.cluster.plan.Projection;
-import io.understudy.cluster.plan.Refusal;
 import io.understudy.cluster.plan.Step;
 import io.understudy.cluster.shape.Shape;
 import java.util.Comparator;

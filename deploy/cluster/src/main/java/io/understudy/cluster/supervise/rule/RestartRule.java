@@ -2,7 +2,9 @@ package io.understudy.cluster.supervise.rule;
 
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.plan.Step;
-import io.understudy.cluster.shape.Limits;
+import io.understudy.cluster.shape.Shape.Limits;
+import io.understudy.cluster.supervise.rule.History.Orders;
+import io.understudy.cluster.supervise.rule.Seen.Fault;
 import java.time.Instant;
 import java.util.Optional;
 

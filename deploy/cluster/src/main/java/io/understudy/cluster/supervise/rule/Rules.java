@@ -2,10 +2,14 @@ package io.understudy.cluster.supervise.rule;
 
 import static java.util.stream.Collectors.joining;
 
+import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.plan.Step;
 import io.understudy.cluster.quorum.Quorum;
+import io.understudy.cluster.supervise.rule.History.Orders;
+import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
@@ -125,5 +129,213 @@ public final class Rules {
         return members.isEmpty()
                 ? "none"
                 : members.stream().map(MemberFacts::label).collect(joining(", "));
+    }
+
+    /**
+     * Brings up an added learner on its machine, or removes it again. Nothing else is changed meanwhile.
+     *
+     * <p>Learners on machines outside the configuration are their operator's: neither waited for nor removed.
+     */
+    private static final class JoinRule {
+
+        private static final String NAME = "join";
+
+        private JoinRule() {}
+
+        static Optional<Decision> bringUp(Situation situation) {
+            return situation.facts().learners().stream()
+                    .filter(learner -> !learner.hasStarted())
+                    .flatMap(learner ->
+                            situation.placeOf(learner).map(place -> bringUp(situation, learner, place)).stream())
+                    .findFirst();
+        }
+
+        private static Decision bringUp(Situation situation, MemberFacts learner, Place place) {
+            if (place.outdated().isPresent()) {
+                return new Decision.Waiting(
+                        NAME,
+                        learner.label() + " has not started",
+                        "it is not started: " + place.outdated().get());
+            }
+            boolean late = History.lasted(
+                    Optional.of(situation.seen(learner).first()),
+                    situation.limits().joinDeadline(),
+                    situation.now());
+            if (late) {
+                return Rules.change(
+                        situation,
+                        "join-rollback",
+                        learner.label() + " has not started within "
+                                + situation.limits().joinDeadline().toSeconds() + " s",
+                        "it is removed again; its machine is left alone for a while",
+                        new Step.Remove(learner.id(), learner.label()));
+            }
+            Step join = new Step.Join(place.spec(), learner.id());
+            // The operator's instructions are printed once.
+            boolean isOrdered = place.running().isEmpty() && situation.wasEverOrdered(join);
+            return !place.answers() || place.running().orElse(false) || isOrdered || situation.wasOrdered(join)
+                    ? new Decision.Waiting(NAME, learner.label() + " is joining", "waits until it has started")
+                    : Rules.change(
+                            situation,
+                            NAME,
+                            place.name() + " was added and has not started",
+                            "its process is started, without data",
+                            join);
+        }
+
+        /** Waits for a started learner on a configured machine. A dead one gives its slot to another. */
+        static Optional<Decision> await(Situation situation) {
+            return situation.facts().learners().stream()
+                    .filter(learner -> learner.hasStarted() && !learner.isHealthy())
+                    .filter(learner -> situation.placeOf(learner).isPresent())
+                    .findFirst()
+                    .map(learner ->
+                            new Decision.Waiting(NAME, learner.label() + " is not healthy", "waits until it is"));
+        }
+    }
+
+    /** Moves leadership from a slow or repeatedly failing leader to a healthy voting member. */
+    private static final class LeadershipRule {
+
+        /** Minimum time between moves, each of which briefly interrupts writes. */
+        private static final Duration BETWEEN_MOVES = Duration.ofMinutes(10);
+
+        private LeadershipRule() {}
+
+        static Optional<Decision> move(Situation situation) {
+            Instant moved = situation.history().orders().get(Orders.MOVE_LEADER);
+            if (moved != null && moved.plus(BETWEEN_MOVES).isAfter(situation.now())) {
+                return Optional.empty();
+            }
+            return situation
+                    .facts()
+                    .leader()
+                    .filter(leader -> situation.finding(leader).is(MemberState.Action.MOVE_LEADERSHIP))
+                    .flatMap(leader -> situation.facts().voters().stream()
+                            .filter(voter -> situation.finding(voter).state() == MemberState.HEALTHY)
+                            .findFirst()
+                            .map(voter -> move(situation, leader, voter)));
+        }
+
+        private static Decision move(Situation situation, MemberFacts leader, MemberFacts voter) {
+            return Rules.change(
+                    situation,
+                    situation.finding(leader).state().label(),
+                    situation.described(leader),
+                    "leadership moves to " + voter.label(),
+                    new Step.MoveLeader(leader.id(), voter.id(), voter.label()));
+        }
+    }
+
+    /** Permits no change without a quorum. */
+    private static final class QuorumRule {
+
+        private QuorumRule() {}
+
+        static Optional<Decision> lost(Situation situation) {
+            if (situation.history().lostSince().isEmpty()) {
+                return Optional.empty();
+            }
+            String observed = situation.quorum() + "; answering: "
+                    + Rules.names(answering(situation))
+                    + (situation.facts().isConfirmed() ? "" : "; no quorum confirms the list of members");
+            List<MemberFacts> started = situation.facts().voters().stream()
+                    .filter(voter -> !voter.isHealthy()
+                            && situation
+                                    .placeOf(voter)
+                                    .filter(place -> situation.wasOrdered(new Step.Start(place.spec())))
+                                    .isPresent())
+                    .toList();
+            if (!started.isEmpty()) {
+                return Optional.of(new Decision.Waiting(
+                        "quorum-lost", observed, "waits for " + Rules.names(started) + ", started just now"));
+            }
+            // An election looks the same for a while.
+            return History.lasted(
+                            situation.history().lostSince(), situation.limits().dead(), situation.now())
+                    ? Optional.of(new Decision.QuorumLost(observed, guidance(situation)))
+                    : Optional.of(new Decision.Waiting(
+                            "quorum-lost", observed, "nothing is changed; an election may be under way"));
+        }
+
+        private static List<MemberFacts> answering(Situation situation) {
+            return situation.facts().members().stream()
+                    .filter(member -> member.answer().isPresent())
+                    .toList();
+        }
+
+        private static MemberAnswer answer(MemberFacts member) {
+            return member.answer().orElseThrow();
+        }
+
+        private static List<String> guidance(Situation situation) {
+            List<String> lines = new ArrayList<>();
+            lines.add(situation.quorum().needed() + " of " + situation.quorum().voters()
+                    + " voters are needed; the best cure is to start these again, with the data they have: "
+                    + situation.facts().voters().stream()
+                            .filter(voter ->
+                                    !voter.isHealthy() && voter.answer().isEmpty())
+                            .map(MemberFacts::label)
+                            .collect(joining(", "))
+                    + ".");
+            situation.facts().mostRecent().ifPresent(best -> {
+                lines.add("Of those that answer " + best.label() + " has the most recent data: raft term "
+                        + answer(best).raftTerm() + ", committed index "
+                        + answer(best).raftIndex() + ", revision "
+                        + answer(best).revision() + "; those that don't answer may have more.");
+                lines.add(
+                        "If they are lost for good: understudy cluster recover restores the quorum from the voters that"
+                                + " have data; it keeps every old data directory. Stop all supervisors first: without a quorum"
+                                + " they cannot be paused.");
+            });
+            return lines;
+        }
+    }
+
+    /** Faults that no automatic change repairs. */
+    private static final class ReportRule {
+
+        private ReportRule() {}
+
+        /** The rule is named after the member's state. */
+        static Optional<Decision> member(Situation situation) {
+            return situation.facts().members().stream()
+                    .filter(member -> !situation.finding(member).is(MemberState.Action.NONE))
+                    .filter(member -> member.hasStarted())
+                    .findFirst()
+                    .map(member -> {
+                        MemberState state = situation.finding(member).state();
+                        String action = state.action() == MemberState.Action.WAIT
+                                ? "waits until the fault has lasted "
+                                        + situation.limits().dead().toSeconds()
+                                        + " s for this supervisor and for the leader"
+                                : "no automatic change repairs this";
+                        return new Decision.Waiting(state.label(), situation.described(member), action);
+                    });
+        }
+
+        static Optional<Decision> votingReplica(Situation situation) {
+            return situation.facts().voters().stream()
+                    .filter(voter -> situation
+                            .placeOf(voter)
+                            .filter(place -> !situation.shape().mayPromote(place.name()))
+                            .isPresent())
+                    .findFirst()
+                    .map(voter -> new Decision.Waiting(
+                            "read-replica",
+                            voter.label() + " is declared as a read replica and is a voting member",
+                            "no automatic change repairs this: understudy cluster replace " + voter.label()
+                                    + " --with NAME"));
+        }
+
+        static Optional<Decision> alarm(Situation situation) {
+            return situation.facts().alarms().isEmpty()
+                    ? Optional.empty()
+                    : Optional.of(
+                            new Decision.Waiting(
+                                    "alarm",
+                                    String.join(", ", situation.facts().alarms()),
+                                    "etcd refuses writes and leases: an active supervisor still acts, no other can be elected"));
+        }
     }
 }

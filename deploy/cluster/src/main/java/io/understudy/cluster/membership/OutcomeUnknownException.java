@@ -1,8 +1,0 @@
-package io.understudy.cluster.membership;
-
-/** A change may or may not have happened; another observation of the cluster is needed. */
-public final class OutcomeUnknownException extends Exception {
-    public OutcomeUnknownException(String message, Throwable cause) {
-        super(message, cause);
-    }
-}
