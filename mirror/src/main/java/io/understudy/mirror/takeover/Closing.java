@@ -270,6 +270,7 @@ record Closing(
                 Closing others = others();
                 Map<String, List<Grant>> before = byRole(closed);
                 become(changes(before, before.keySet(), present -> narrowed(others.narrowed(present))));
+                requireAuth();
             }
             case CORRUPT_ALARM -> {
                 // Before, since it takes a while; users change nothing as long as authentication is off.
@@ -288,15 +289,28 @@ record Closing(
      * there. To be called before the role moves: it must be closed still.
      */
     void refuseKeepAlives(Closed closed) {
-        if (closed.way() == Way.ROLES) {
-            // The closing of another mirror at the same time may have granted more.
-            requireNarrow();
-        }
-        if (closed.way() == Way.CORRUPT_ALARM) {
-            if (!cluster.isAuthEnabled()) {
-                cluster.enableAuth();
+        switch (closed.way()) {
+            case NONE -> {}
+            case ROLES -> {
+                // The closing of another mirror at the same time may have granted more.
+                requireNarrow();
+                requireAuth();
             }
-            requireRaised();
+            case CORRUPT_ALARM -> {
+                if (!cluster.isAuthEnabled()) {
+                    cluster.enableAuth();
+                }
+                requireRaised();
+            }
+            case AUTH_ENABLE -> requireAuth();
+        }
+    }
+
+    /** Without it etcd checks no permission. A command that is resumed has not prepared. */
+    private void requireAuth() {
+        if (!cluster.isAuthEnabled()) {
+            throw new TakeOverException("authentication was disabled at " + cluster.shown()
+                    + " meanwhile; enable it and run the command again");
         }
     }
 

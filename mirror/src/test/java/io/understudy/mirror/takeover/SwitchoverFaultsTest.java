@@ -1142,6 +1142,26 @@ final class SwitchoverFaultsTest {
                 .hasMessageContainingAll("role app", "granted write access", "is open again");
     }
 
+    /** Such as by an operator, after the command was killed or while it drains: permissions refuse nothing then. */
+    @ParameterizedTest
+    @CsvSource({"ROLES, true", "ROLES, false", "AUTH_ENABLE, false"})
+    void aSourceWithAuthenticationDisabledMeanwhileIsNotMovedFrom(Way way, boolean isKilled) {
+        World world = begun(way, isKilled);
+        if (isKilled) {
+            world.source.auth = false;
+        } else {
+            world.meanwhileAt = "drain";
+            world.meanwhile = () -> world.source.auth = false;
+        }
+        assertThatThrownBy(() -> world.switchover(OPTIONS).run())
+                .hasMessageContainingAll("authentication was disabled at source", "is open again");
+        assertThat(world.home(world.target).cluster().value()).isOne();
+        assertThat(world.source.isOpen("/app/k")).isTrue();
+        world.source.auth = way == Way.ROLES;
+        assertThat(world.switchover(OPTIONS).run().loss()).isEqualTo(TakeOverReport.NONE);
+        world.assertMoved();
+    }
+
     /** No command keeps leases alive after a kill, and their owners cannot. */
     @ParameterizedTest
     @ValueSource(strings = {"resume", "undo", "failed"})
