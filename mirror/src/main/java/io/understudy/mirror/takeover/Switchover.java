@@ -22,6 +22,7 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -407,9 +408,9 @@ public final class Switchover {
                     null);
         }
         // First, since clients wait for it.
-        direction.closingTo().open(primary.move().closed());
+        Optional<String> kept = direction.closingTo().open(primary.move().closed());
         leases.addAll(direction.releaseLeases());
-        List<String> next = new ArrayList<>();
+        List<String> next = new ArrayList<>(kept.stream().toList());
         next.add("point clients at " + to.shown());
         Turned turned = turned(primary);
         if (turned.again() == null) {

@@ -1367,6 +1367,76 @@ final class SwitchoverFaultsTest {
         assertEnds(mirrors.get(0));
     }
 
+    /** Authentication and alarms are of the whole cluster: one mirror must not open it to the other's clients. */
+    @ParameterizedTest
+    @CsvSource({
+        "AUTH_ENABLE, false, false",
+        "AUTH_ENABLE, false, true",
+        "AUTH_ENABLE, true, false",
+        "AUTH_ENABLE, true, true",
+        "CORRUPT_ALARM, false, false",
+        "CORRUPT_ALARM, false, true",
+        "CORRUPT_ALARM, true, false",
+        "CORRUPT_ALARM, true, true"
+    })
+    void mirrorsWithAReturnedFormerPrimaryOpenItTogether(Way way, boolean isSecond, boolean isBackFirst) {
+        World world = new World(way, false);
+        Closing other = new Closing(
+                "other",
+                world.source,
+                List.of(KeyRange.prefix(ByteString.copyFromUtf8("/tenant"))),
+                Set.of("mirror", "root"),
+                new Credentials("mirror", "secret"));
+        world.failOver();
+        FormerPrimary former = world.former(world.source, world.target);
+        if (!isSecond) {
+            assertThat(former.close()).isPresent();
+            var unused = world.rejoin(OPTIONS).run();
+        }
+        world.quiet = true;
+        Move.Closed how = other.prepare(way);
+        otherRecord(world, Move.NONE.closed(how));
+        other.close(how);
+        other.refuseKeepAlives(how);
+        otherRecord(world, Move.NONE.closed(other.settle(how)));
+        world.quiet = false;
+        if (isSecond) {
+            assertThat(former.close()).hasValueSatisfying(conflict -> assertThat(conflict.reason())
+                    .contains("is closed (auth-enable)"));
+            var unused = world.rejoin(OPTIONS).run();
+        }
+        world.heal();
+        world.disputed = false;
+        for (int i = 0; i < 4; i++) {
+            world.tick();
+        }
+        if (isBackFirst) {
+            assertThat(world.failback().run().next().get(0)).contains("source stays closed to clients", "other");
+            assertThat(world.source.isOpen("/app/k")).isFalse();
+            assertThat(other.open(how)).isEmpty();
+        } else {
+            assertThat(other.open(how))
+                    .hasValueSatisfying(why -> assertThat(why).contains("dr"));
+            assertThat(world.source.isOpen("/app/k")).isFalse();
+            otherRecord(world, Move.NONE);
+            assertThat(world.failback().run().next().get(0)).startsWith("point clients");
+        }
+        assertThat(world.source.isOpen("/app/k")).isTrue();
+        assertThat(world.target.isOpen("/app/k")).isFalse();
+    }
+
+    private static void otherRecord(World world, Move move) {
+        Home home = new Home(
+                "other",
+                new ClusterId(2),
+                new ClusterId(1),
+                new ClusterId(2),
+                MirrorScope.prefix("/tenant"),
+                1,
+                Instant.EPOCH);
+        world.source.put(ReservedKeys.home("other"), home.with(move).encode(), 0);
+    }
+
     /** Such as an undo that saw the target before it failed over. */
     @Test
     void aFormerPrimaryThatACommandOpensIsClosedAgain() {
