@@ -353,9 +353,11 @@ record Closing(
      * drops its checks of permissions and of CORRUPT, and deletes pass.
      */
     boolean isClosed(Closed closed) {
-        if (closed.way() != Way.NONE && isRaised(NOSPACE, alarm(AlarmAction.GET, 0))) {
-            return false;
-        }
+        return closed.way() != Way.NONE && !isRaised(NOSPACE, alarm(AlarmAction.GET, 0)) && refusesWrites(closed);
+    }
+
+    /** Likewise, whatever such an alarm lets pass. */
+    boolean refusesWrites(Closed closed) {
         return switch (closed.way()) {
             case NONE -> false;
             case ROLES -> cluster.isAuthEnabled() && writable().isEmpty();

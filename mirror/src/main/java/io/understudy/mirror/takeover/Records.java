@@ -128,9 +128,14 @@ record Records(TakeOverCalls cluster, String mirror) {
      *
      * @param all each with the remedy
      * @param isReadOnly whether the user may write neither keys nor records there
-     * @param epoch of the primary record; 0 for none
+     * @param found null if it is not readable
      */
-    record Problems(List<String> all, boolean isReadOnly, long epoch) {}
+    record Problems(
+            List<String> all, boolean isReadOnly, @Nullable Found found) {
+        long epoch() {
+            return found == null ? 0 : found.epoch();
+        }
+    }
 
     /**
      * Finds {@link Problems} with the user of the cluster's calls. Changes nothing.
@@ -141,10 +146,9 @@ record Records(TakeOverCalls cluster, String mirror) {
      */
     Problems problems(@Nullable String user, List<KeyRange> mirrored) {
         List<String> problems = new ArrayList<>();
-        long epoch = 0;
+        Found found = null;
         try {
-            Found found = read();
-            epoch = found.epoch();
+            found = read();
             if (found.record() == null) {
                 problems.add(cluster.shown() + " has no primary record of mirror " + mirror
                         + ": it was created by hand, or the mirror never ran. Start the mirror and wait until"
@@ -173,7 +177,7 @@ record Records(TakeOverCalls cluster, String mirror) {
                         + grant(role, range));
             });
         }
-        return new Problems(problems, isReadOnly, epoch);
+        return new Problems(problems, isReadOnly, found);
     }
 
     /** The role to extend; a user may read its own. */

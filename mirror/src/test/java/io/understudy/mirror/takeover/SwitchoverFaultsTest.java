@@ -1456,7 +1456,42 @@ final class SwitchoverFaultsTest {
         for (int look = 0; look < 20; look++) {
             assertThat(former.close()).isPresent();
         }
-        assertThat(world.requests - before).isLessThanOrEqualTo(26);
+        assertThat(world.requests - before)
+                .as("permissions are read at every tenth look")
+                .isLessThanOrEqualTo(40);
+    }
+
+    /** Such as by an operator. The record is unchanged. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Way.class,
+            names = {"ROLES", "CORRUPT_ALARM", "AUTH_ENABLE"})
+    void aFormerPrimaryThatIsOpenedByHandIsClosedAgain_orNamedAsOpen(Way way) {
+        World world = new World(way, false);
+        world.failOver();
+        FormerPrimary former = world.former(world.source, world.target);
+        assertThat(former.close()).isPresent();
+        for (int time = 0; time < 2; time++) {
+            world.quiet = true;
+            assertThat(world.closing(world.source).open(closed(world))).isEmpty();
+            world.quiet = false;
+            for (int look = 0; look < 10; look++) {
+                assertThat(former.close()).hasValueSatisfying(conflict -> assertThat(conflict.reason())
+                        .contains("is closed"));
+            }
+            assertThat(world.source.isOpen("/app/k")).as("time %s", time).isFalse();
+        }
+        if (way == Way.ROLES) {
+            world.source.roles.put("late", List.of(World.permission(Permission.Type.READWRITE, "/app/", "/app0")));
+            List<String> reasons = new ArrayList<>();
+            for (int look = 0; look < 10; look++) {
+                reasons.add(former.close().orElseThrow().reason());
+            }
+            assertThat(reasons)
+                    .last()
+                    .asString()
+                    .contains("accepts client writes", "role late at source was granted write access");
+        }
     }
 
     @Test
