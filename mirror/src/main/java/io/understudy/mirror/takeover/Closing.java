@@ -273,9 +273,9 @@ record Closing(
             case NONE -> {}
             case ROLES -> {
                 // What stays writable is granted before the rest is revoked.
-                Closing others = others().byRoles();
                 Map<String, List<Grant>> before = byRole(closed);
-                become(changes(before, before.keySet(), present -> narrowed(others.narrowed(present))));
+                var unused = become(
+                        others -> changes(before, before.keySet(), present -> narrowed(others.narrowed(present))));
                 requireAuth();
             }
             case CORRUPT_ALARM -> {
@@ -399,8 +399,7 @@ record Closing(
                 Map<String, List<Grant>> before = byRole(closed);
                 List<String> roles =
                         cluster.roles().stream().filter(before::containsKey).toList();
-                Closing others = others().byRoles();
-                become(changes(before, roles, others::narrowed));
+                Closing others = become(each -> changes(before, roles, each::narrowed));
                 grants(roles)
                         .forEach((role, present) -> requireOpen(
                                 isPermitted(inside(before.getOrDefault(role, List.of())), present),
@@ -564,6 +563,23 @@ record Closing(
                 .forEach((role, present) -> changes.add(new RoleChange(
                         role, present, wanted.apply(opened(present, before.getOrDefault(role, List.of()))))));
         return changes;
+    }
+
+    /**
+     * Changes permissions. Does so once more if another mirror has begun to close the cluster meanwhile: a grant may have
+     * undone that.
+     *
+     * @param changes given what other mirrors keep closed
+     * @return what they keep closed
+     */
+    private Closing become(Function<Closing, List<RoleChange>> changes) {
+        while (true) {
+            Closing others = others().byRoles();
+            become(changes.apply(others));
+            if (others().byRoles().ranges.equals(others.ranges)) {
+                return others;
+            }
+        }
     }
 
     /** Widens first, then narrows, then revokes. */

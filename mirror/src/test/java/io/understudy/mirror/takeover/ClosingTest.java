@@ -27,6 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Roles lose write access to the range and nothing else, and get back what they had.
@@ -119,6 +120,37 @@ final class ClosingTest {
             assertOpen("/b/k", "/c/k");
             opened(first, one);
         }
+        assertOpen("/a/k", "/b/k", "/c/k");
+    }
+
+    /** The other one is closed by then: nothing looks at it again. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aMirrorThatChangesRolesDoesNotGrantWhatAnotherClosesMeanwhile(boolean isOpening) {
+        start(permission(Permission.Type.READWRITE, "/", "0"));
+        Closing first = of("/a/");
+        Closing second = of("/b/");
+        Closed one = first.prepare(Way.ROLES);
+        if (isOpening) {
+            closed(first, one);
+        }
+        Closed other = second.prepare(Way.ROLES);
+        after = request -> {
+            if (request.equals("range")) {
+                after = unused -> {};
+                closed(second, other);
+                second.refuseKeepAlives(other);
+            }
+        };
+        if (isOpening) {
+            opened(first, one);
+            assertOpen("/a/k", "/c/k");
+        } else {
+            closed(first, one);
+            assertOpen("/c/k");
+            opened(first, one);
+        }
+        opened(second, other);
         assertOpen("/a/k", "/b/k", "/c/k");
     }
 
