@@ -316,6 +316,7 @@ public final class Failover {
         if (found.isPrimary()) {
             throw alreadyPrimary(found);
         }
+        to.requireRecorded(found);
         if (found.checkpoint() == null) {
             throw new TakeOverException(to.shown() + " has no checkpoint of mirror " + direction.mirror());
         }

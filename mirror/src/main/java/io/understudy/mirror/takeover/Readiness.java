@@ -53,6 +53,9 @@ public record Readiness(
             all.addAll(closing.problems());
         }
         Found stored = found.found();
+        if (stored != null) {
+            records.unrecorded(stored).ifPresent(all::add);
+        }
         if (stored != null && isOpened(stored, closing)) {
             all.add(closing.cluster().shown() + " is a copy that was closed to clients, but they can write the mirrored"
                     + " keys there again, which the mirror overwrites: revoke write access from all roles but the"

@@ -543,6 +543,8 @@ public final class Switchover {
         }
         // Before the primary is closed for a move that would find none.
         var unused = other.required();
+        from.requireRecorded(primary);
+        to.requireRecorded(other);
         if (other.isPrimary()) {
             Claims claims = new Claims(primary, other);
             throw new TakeOverException(claims.shown(from.shown(), to.shown()) + "; run " + claims.remedy() + " first");

@@ -197,6 +197,16 @@ final class ReadinessTest {
         assertThat(readiness().problems()).as("released").isEmpty();
     }
 
+    /** The mirror stores a new one, without the permissions. */
+    @Test
+    void aClosedClusterWithARecordThatWasDeletedIsAProblem() {
+        target.put(ReservedKeys.freeze("dr"), ByteString.EMPTY, 0);
+        assertThat(readiness().problems())
+                .singleElement()
+                .asString()
+                .startsWith("target was closed by a move of mirror dr");
+    }
+
     @Test
     void isCheckedAtOnce_thenEverySevenMinutes_withFewCalls() {
         long[] now = {Long.MAX_VALUE - 1};

@@ -886,6 +886,44 @@ final class SwitchoverFaultsTest {
                         "possible: all writes that target acknowledged , if the role had moved; whether it had is unknown");
     }
 
+    /** The mirror stores a new record, without how the cluster was closed. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Way.class,
+            names = {"ROLES", "AUTH_ENABLE"})
+    void aClosedClusterWithARecordThatWasDeletedDoesNotGetTheRole(Way way) {
+        World world = new World(way, false);
+        var unused = world.switchover(OPTIONS).run();
+        world.assertMoved();
+        world.quiet = true;
+        List<Permission> granted = world.target.roles.get("app");
+        world.source.delete(ReservedKeys.home("dr"));
+        world.source.put(
+                ReservedKeys.home("dr"),
+                world.home(world.target).with(Move.NONE).encode(),
+                0);
+        world.quiet = false;
+        assertThatThrownBy(() -> world.failback().check()).hasMessageContainingAll("source was closed", "deleterange");
+        assertThatThrownBy(() -> world.failback().run()).hasMessageContaining("its primary record was deleted");
+        assertThat(world.target.isOpen("/app/k")).isTrue();
+        world.lost = world.target;
+        assertThatThrownBy(() ->
+                        world.failover(world.target, world.source, OPTIONS).run())
+                .hasMessageContaining("its primary record was deleted");
+        world.lost = null;
+        world.quiet = true;
+        if (way == Way.ROLES) {
+            world.source.roles.put("app", granted);
+        } else {
+            world.source.auth = false;
+        }
+        world.source.delete(ReservedKeys.freeze("dr"));
+        world.quiet = false;
+        world.disputed = true;
+        assertThat(world.failback().run().loss()).isEqualTo(TakeOverReport.NONE);
+        assertThat(world.source.isOpen("/app/k")).isTrue();
+    }
+
     /** Tests invariant M14: other mirrors from it do not copy what was revoked. */
     @Test
     void theRolesOfAClosedFormerPrimaryAreMarkedUntilItIsOpened() {
