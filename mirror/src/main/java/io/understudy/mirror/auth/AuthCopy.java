@@ -31,7 +31,7 @@ import org.slf4j.LoggerFactory;
  * and periodically, it compares both sides and repairs each difference. It never enables or disables authentication.
  * Its failures do not affect the mirror. One thread.
  *
- * <p>Nothing is copied while a switchover has withdrawn permissions: the mark in {@link ReservedKeys#FREEZES} covers
+ * <p>Nothing is copied while a move has closed a cluster to clients: the mark in {@link ReservedKeys#FREEZES} covers
  * that time. A read counts if there is no mark, and the revision of users and roles is the same before and after.
  *
  * <p>Invariant M13: a copied user can log in by certificate, and by password only with a configured hash; a source that
@@ -44,9 +44,10 @@ public final class AuthCopy implements AutoCloseable {
     /** Interval at which activity is checked and failures are first retried. */
     private static final Duration TICK = Duration.ofSeconds(1);
 
-    private static final String FROZEN = "a switchover revoked permissions in the %s, as recorded under the prefix "
-            + TextFormat.escapeBytes(ReservedKeys.FREEZES.from())
-            + "; if it was abandoned, grant them again and delete these keys";
+    private static final String FROZEN =
+            "a move of the primary role closed the %s to clients, as recorded under the prefix "
+                    + TextFormat.escapeBytes(ReservedKeys.FREEZES.from())
+                    + "; if it was abandoned, grant their permissions again and delete these keys";
 
     private static final long CLOSE_MILLIS = 2_000;
     private static final int READS = 5;

@@ -54,7 +54,7 @@ public enum MirrorMeter implements Declared {
                     "understudy.mirror.auth.comparisons",
                     "with auth: copy, comparisons of all roles and users, including the resulting changes"),
             "outcome",
-            "ok, held (a switchover revoked permissions in a cluster), overtaken (will be retried), failed"),
+            "ok, held (a move of the primary role closed a cluster), overtaken (will be retried), failed"),
     AUTH_LEFT_ALONE(Metric.gauge(
             "understudy.mirror.auth.left.alone",
             "with auth: copy, roles and users not overwritten because the target has its own of the same name")),

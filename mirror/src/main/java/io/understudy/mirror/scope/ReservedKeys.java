@@ -100,7 +100,7 @@ public final class ReservedKeys {
         return HOMES_PREFIX.concat(ByteString.copyFromUtf8(mirror));
     }
 
-    /** Returns the key that exists while a move has withdrawn permissions in the cluster. */
+    /** Returns the key that exists while a move has closed the cluster to clients. */
     public static ByteString freeze(String mirror) {
         return FREEZES_PREFIX.concat(ByteString.copyFromUtf8(mirror));
     }

@@ -8,8 +8,10 @@ import io.etcd.jetcd.api.Permission;
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RangeResponse;
 import io.understudy.etcd.Credentials;
+import io.understudy.mirror.home.Home;
 import io.understudy.mirror.home.Move.Closed;
 import io.understudy.mirror.home.Move.Grant;
+import io.understudy.mirror.home.Move.Phase;
 import io.understudy.mirror.home.Move.Way;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.vocabulary.ClusterId;
@@ -23,6 +25,7 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
@@ -72,37 +75,40 @@ record Closing(
     }
 
     /**
-     * What {@link #close} changes. Only reads.
+     * What {@link #close} changes. Only reads. Where another mirror has closed the cluster by authentication, this one does
+     * so too, whatever is selected: there are no roles of clients.
      *
      * @throws TakeOverException the cluster cannot be closed that way
      */
     Closed prepare(Way way) {
-        boolean hasAuth = way != Way.NONE && cluster.isAuthEnabled();
-        return switch (way) {
-            case NONE -> new Closed(way, 0, List.of());
-            case ROLES -> {
-                if (!hasAuth) {
-                    throw new TakeOverException("authentication is not enabled at " + cluster.shown()
-                            + ", so --close roles is not possible; use --close corrupt-alarm, --close auth-enable or"
-                            + " --allow-loss");
-                }
-                requireExempt();
-                yield new Closed(way, 0, writable());
+        if (way == Way.NONE) {
+            return new Closed(way, 0, List.of());
+        }
+        boolean hasAuth = cluster.isAuthEnabled();
+        List<Home> others = others().by(Way.CORRUPT_ALARM, Way.AUTH_ENABLE);
+        if (way == Way.ROLES && !hasAuth) {
+            throw new TakeOverException("authentication is not enabled at " + cluster.shown()
+                    + ", so --close roles is not possible; use --close corrupt-alarm, --close auth-enable or"
+                    + " --allow-loss");
+        }
+        if (hasAuth && others.isEmpty()) {
+            if (way != Way.ROLES) {
+                throw new TakeOverException("authentication is enabled at " + cluster.shown() + ": use --close roles");
             }
-            case CORRUPT_ALARM, AUTH_ENABLE -> {
-                if (hasAuth) {
-                    throw new TakeOverException(
-                            "authentication is enabled at " + cluster.shown() + ": use --close roles");
-                }
-                requireNoOtherUsers();
-                AlarmResponse alarms = alarm(AlarmAction.GET, 0);
-                if (way == Way.CORRUPT_ALARM && isRaised(CORRUPT, alarms)) {
-                    throw new TakeOverException(cluster.shown() + " has a CORRUPT alarm: check its data first");
-                }
-                yield new Closed(
-                        way, way == Way.CORRUPT_ALARM ? alarms.getHeader().getMemberId() : 0, List.of());
-            }
-        };
+            requireExempt();
+            return new Closed(way, 0, writable());
+        }
+        requireNoOtherUsers();
+        AlarmResponse alarms = alarm(AlarmAction.GET, 0);
+        if (isRaised(CORRUPT, alarms)) {
+            throw new TakeOverException(cluster.shown() + " has a CORRUPT alarm: "
+                    + (others.isEmpty()
+                            ? "check its data first"
+                            : "complete the move of its primary role, or its rejoin, first: " + names(others)));
+        }
+        return way == Way.CORRUPT_ALARM && !hasAuth
+                ? new Closed(way, alarms.getHeader().getMemberId(), List.of())
+                : new Closed(Way.AUTH_ENABLE, 0, List.of());
     }
 
     /** The mirror's, without which it could not write while clients cannot. */
@@ -135,7 +141,7 @@ record Closing(
                 .filter(user -> !user.equals(ROOT) && !user.equals(login.user()))
                 .toList();
         if (!others.isEmpty()) {
-            throw new TakeOverException(cluster.shown() + " has users although authentication is not enabled: "
+            throw new TakeOverException(cluster.shown() + " has users besides root and the mirror's: "
                     + String.join(", ", others) + ". They could log in; delete them first");
         }
     }
@@ -267,9 +273,10 @@ record Closing(
             case NONE -> {}
             case ROLES -> {
                 // What stays writable is granted before the rest is revoked.
-                Closing others = others();
                 Map<String, List<Grant>> before = byRole(closed);
-                become(changes(before, before.keySet(), present -> narrowed(others.narrowed(present))));
+                var unused = become(
+                        others -> changes(before, before.keySet(), present -> narrowed(others.narrowed(present))));
+                requireAuth();
             }
             case CORRUPT_ALARM -> {
                 // Before, since it takes a while; users change nothing as long as authentication is off.
@@ -288,15 +295,28 @@ record Closing(
      * there. To be called before the role moves: it must be closed still.
      */
     void refuseKeepAlives(Closed closed) {
-        if (closed.way() == Way.ROLES) {
-            // The closing of another mirror at the same time may have granted more.
-            requireNarrow();
-        }
-        if (closed.way() == Way.CORRUPT_ALARM) {
-            if (!cluster.isAuthEnabled()) {
-                cluster.enableAuth();
+        switch (closed.way()) {
+            case NONE -> {}
+            case ROLES -> {
+                // The closing of another mirror at the same time may have granted more.
+                requireNarrow();
+                requireAuth();
             }
-            requireRaised();
+            case CORRUPT_ALARM -> {
+                if (!cluster.isAuthEnabled()) {
+                    cluster.enableAuth();
+                }
+                requireRaised();
+            }
+            case AUTH_ENABLE -> requireAuth();
+        }
+    }
+
+    /** Without it etcd checks no permission. A command that is resumed has not prepared. */
+    private void requireAuth() {
+        if (!cluster.isAuthEnabled()) {
+            throw new TakeOverException("authentication was disabled at " + cluster.shown()
+                    + " meanwhile; enable it and run the command again");
         }
     }
 
@@ -333,9 +353,11 @@ record Closing(
      * drops its checks of permissions and of CORRUPT, and deletes pass.
      */
     boolean isClosed(Closed closed) {
-        if (closed.way() != Way.NONE && isRaised(NOSPACE, alarm(AlarmAction.GET, 0))) {
-            return false;
-        }
+        return closed.way() != Way.NONE && !isRaised(NOSPACE, alarm(AlarmAction.GET, 0)) && refusesWrites(closed);
+    }
+
+    /** Likewise, whatever such an alarm lets pass. */
+    boolean refusesWrites(Closed closed) {
         return switch (closed.way()) {
             case NONE -> false;
             case ROLES -> cluster.isAuthEnabled() && writable().isEmpty();
@@ -361,23 +383,23 @@ record Closing(
     }
 
     /**
-     * Opens it.
+     * Opens it. Authentication and an alarm that other mirrors have closed it by stay: the last one opens it.
      *
      * @param closed null if it is not
-     * @throws TakeOverException also if it is not open then
+     * @return what keeps it closed; empty if it is open
+     * @throws TakeOverException it is not open for another reason
      */
-    void open(@Nullable Closed closed) {
+    Optional<String> open(@Nullable Closed closed) {
         if (closed == null) {
-            return;
+            return Optional.empty();
         }
-        switch (closed.way()) {
-            case NONE -> {}
+        return switch (closed.way()) {
+            case NONE -> Optional.empty();
             case ROLES -> {
                 Map<String, List<Grant>> before = byRole(closed);
                 List<String> roles =
                         cluster.roles().stream().filter(before::containsKey).toList();
-                Closing others = others();
-                become(changes(before, roles, others::narrowed));
+                Closing others = become(each -> changes(before, roles, each::narrowed));
                 grants(roles)
                         .forEach((role, present) -> requireOpen(
                                 isPermitted(inside(before.getOrDefault(role, List.of())), present),
@@ -385,17 +407,31 @@ record Closing(
                                         + (ranges.stream().noneMatch(others::isWithin)
                                                 ? ""
                                                 : ", and another mirror has closed the same keys there")));
+                yield Optional.empty();
             }
             case CORRUPT_ALARM, AUTH_ENABLE -> {
-                if (closed.way() == Way.CORRUPT_ALARM && isRaised(CORRUPT, alarm(AlarmAction.GET, 0))) {
+                Others others = others();
+                if (closed.way() == Way.CORRUPT_ALARM
+                        && others.by(Way.CORRUPT_ALARM).isEmpty()
+                        && isRaised(CORRUPT, alarm(AlarmAction.GET, 0))) {
                     var unused = alarm(AlarmAction.DEACTIVATE, closed.alarmMember());
                 }
-                if (cluster.isAuthEnabled()) {
+                if (others.closed().isEmpty() && cluster.isAuthEnabled()) {
                     cluster.disableAuth();
+                    others = others();
+                    if (!others.closed().isEmpty()) {
+                        // It began meanwhile, and may have found authentication enabled.
+                        enableAuth();
+                    }
                 }
-                requireOpen(!isClosed(closed), "it has an alarm or authentication");
+                if (others.closed().isEmpty()) {
+                    requireOpen(!isClosed(closed), "it has an alarm or authentication");
+                    yield Optional.empty();
+                }
+                yield Optional.of(cluster.shown() + " stays closed to clients, since other mirrors have closed it too: "
+                        + names(others.closed()) + ". The last one opens it, by a failback, undo or release");
             }
-        }
+        };
     }
 
     private void requireOpen(boolean isOpen, String otherwise) {
@@ -438,23 +474,48 @@ record Closing(
         return List.copyOf(wanted.values());
     }
 
-    /** Of the ranges that other mirrors have closed by roles, or are closing: their commands have other locks. */
-    private Closing others() {
+    /** Those that have closed the cluster, or are closing it: their commands have other locks. */
+    private Others others() {
         RangeResponse records = cluster.range(RangeRequest.newBuilder()
                 .setKey(ReservedKeys.HOMES.etcdKey())
                 .setRangeEnd(ReservedKeys.HOMES.etcdRangeEnd())
                 .build());
         ClusterId here = new ClusterId(records.getHeader().getClusterId());
-        List<KeyRange> closed = records.getKvsList().stream()
-                .map(found -> Records.decoded(cluster, found))
-                .filter(other -> !other.mirror().equals(name))
-                .filter(other -> {
-                    Closed how = other.move().closed();
-                    return how != null && how.way() == Way.ROLES;
-                })
-                .flatMap(other -> other.rangesIn(here).stream())
-                .toList();
-        return new Closing(name, cluster, closed, exempt, mirror);
+        return new Others(
+                this,
+                here,
+                records.getKvsList().stream()
+                        .map(found -> Records.decoded(cluster, found))
+                        .filter(other -> !other.mirror().equals(name) && way(other) != Way.NONE)
+                        // A cluster that the role has moved to is about to be opened.
+                        .filter(other -> other.move().phase() != Phase.MOVED
+                                || !other.cluster().equals(here))
+                        .toList());
+    }
+
+    /** Records of other mirrors that keep the cluster closed. */
+    private record Others(Closing closing, ClusterId here, List<Home> closed) {
+        List<Home> by(Way... ways) {
+            return closed.stream()
+                    .filter(each -> List.of(ways).contains(way(each)))
+                    .toList();
+        }
+
+        Closing byRoles() {
+            List<KeyRange> ranges = by(Way.ROLES).stream()
+                    .flatMap(each -> each.rangesIn(here).stream())
+                    .toList();
+            return new Closing(closing.name, closing.cluster, ranges, closing.exempt, closing.mirror);
+        }
+    }
+
+    private static Way way(Home record) {
+        Closed how = record.move().closed();
+        return how == null ? Way.NONE : how.way();
+    }
+
+    private static String names(List<Home> records) {
+        return String.join(", ", records.stream().map(Home::mirror).toList());
     }
 
     private boolean isWithin(KeyRange other) {
@@ -502,6 +563,23 @@ record Closing(
                 .forEach((role, present) -> changes.add(new RoleChange(
                         role, present, wanted.apply(opened(present, before.getOrDefault(role, List.of()))))));
         return changes;
+    }
+
+    /**
+     * Changes permissions. Does so once more if another mirror has begun to close the cluster meanwhile: a grant may have
+     * undone that.
+     *
+     * @param changes given what other mirrors keep closed
+     * @return what they keep closed
+     */
+    private Closing become(Function<Closing, List<RoleChange>> changes) {
+        while (true) {
+            Closing others = others().byRoles();
+            become(changes.apply(others));
+            if (others().byRoles().ranges.equals(others.ranges)) {
+                return others;
+            }
+        }
     }
 
     /** Widens first, then narrows, then revokes. */

@@ -15,7 +15,9 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Moves the primary role of a mirrored range without the primary, which is lost. One thread. */
@@ -169,21 +171,21 @@ public final class Failover {
         long marker = unwrittenSince(found, primary.checkpoint());
         Expired each = expired(primary, marker);
         Expired expired = isRepeated ? each.repeated() : each;
-        direction.closingTo().open(primary.move().closed());
+        Optional<String> kept = direction.closingTo().open(primary.move().closed());
         Move done = primary.move().in(Phase.STEADY).closed(null);
         Home opened = primary.required().with(done);
         if (to.write(opened, primary.recordRevision(), List.of(), List.of(to.unfrozen())) == 0) {
             throw new TakeOverException("its record was written meanwhile");
         }
         direction.releaseLeases();
-        return report(primary, expired, marker);
+        return report(primary, expired, marker, kept);
     }
 
     private TakeOverReport repeated(Found found) {
         if (found.isLast(Switchover.FORCED_UNDO)) {
             return undo().repeated();
         }
-        TakeOverReport again = report(found, expired(found, 0).repeated(), 0);
+        TakeOverReport again = report(found, expired(found, 0).repeated(), 0, Optional.empty());
         // A run that was killed may not have done so.
         direction.releaseLeases();
         return again;
@@ -215,8 +217,11 @@ public final class Failover {
                 : 0;
     }
 
-    /** @param marker see {@link #unwrittenSince} */
-    private TakeOverReport report(Found primary, Expired expired, long marker) {
+    /**
+     * @param marker see {@link #unwrittenSince}
+     * @param kept what keeps the new primary closed
+     */
+    private TakeOverReport report(Found primary, Expired expired, long marker, Optional<String> kept) {
         Checkpoint reached = primary.checkpoint();
         Map<String, String> facts = new LinkedHashMap<>();
         Checkpoint whole =
@@ -248,10 +253,13 @@ public final class Failover {
                         : "of unknown extent",
                 LostKeys.of(expired.keys()),
                 facts,
-                List.of(
-                        "point clients at " + to.shown(),
-                        returning(from.shown(), options.way())
-                                + "; keep clients away from it and run: understudy mirror rejoin"));
+                Stream.concat(
+                                kept.stream(),
+                                Stream.of(
+                                        "point clients at " + to.shown(),
+                                        returning(from.shown(), options.way())
+                                                + "; keep clients away from it and run: understudy mirror rejoin"))
+                        .toList());
     }
 
     /**
@@ -308,6 +316,7 @@ public final class Failover {
         if (found.isPrimary()) {
             throw alreadyPrimary(found);
         }
+        to.requireRecorded(found);
         if (found.checkpoint() == null) {
             throw new TakeOverException(to.shown() + " has no checkpoint of mirror " + direction.mirror());
         }

@@ -23,7 +23,7 @@ public final class FormerPrimary {
 
     private static final Logger LOG = LoggerFactory.getLogger(FormerPrimary.class);
     private static final int SHOWN = 20;
-    /** Number of checks before the next attempt at closing a cluster that rejected it. */
+    /** Number of checks until the next that looks for clients' writes: closes a cluster that rejected it, or was opened. */
     private static final int LOOKS = 10;
 
     private final String primary;
@@ -57,7 +57,8 @@ public final class FormerPrimary {
 
     /**
      * Compares both records, and closes the target if it is a former primary and open. Blocks. A conflict that was found
-     * before costs one request at alternate clusters while both records are unchanged.
+     * before costs one request at alternate clusters while both records are unchanged, and at each tenth check some more:
+     * permissions, alarms and authentication are in no record.
      *
      * @return empty unless both are the primary; also empty if the target has the higher epoch
      * @throws TakeOverException a cluster does not respond, or its record is not readable
@@ -69,7 +70,8 @@ public final class FormerPrimary {
         if (before != null
                 && last != null
                 && !(isLeftOpen && looks % LOOKS == 0)
-                && isUnchanged(before, looks % 2 == 0)) {
+                && isUnchanged(before, looks % 2 == 0)
+                && !(closed != null && looks % LOOKS == 0 && isOpened(before.former()))) {
             return Optional.of(last);
         }
         found = null;
@@ -103,6 +105,24 @@ public final class FormerPrimary {
         return ofPrimary
                 ? to.read().recordRevision() == before.primary().recordRevision()
                 : from.read().recordRevision() == before.former().recordRevision();
+    }
+
+    /** Whether it accepts writes again although no command wrote its record. It is closed again then. */
+    private boolean isOpened(Found former) {
+        Closed how = former.move().closed();
+        try {
+            if (how == null || direction.closingFrom().refusesWrites(how)) {
+                return false;
+            }
+            LOG.atWarn()
+                    .addKeyValue("mirror", direction.mirror())
+                    .addKeyValue("cluster", cluster)
+                    .log("former primary no longer closed; closing it again");
+        } catch (TakeOverException e) {
+            // The next attempt at closing it finds out why.
+        }
+        closed = null;
+        return true;
     }
 
     /** The command at work, in words. */

@@ -1,13 +1,16 @@
 package io.understudy.mirror.takeover;
 
 import io.understudy.etcd.Credentials;
+import io.understudy.mirror.home.Move.Closed;
+import io.understudy.mirror.home.Move.Way;
+import io.understudy.mirror.takeover.Records.Found;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether both clusters of a mirror permit a take-over to its users.
+ * Whether both clusters of a mirror permit a take-over to its users, and a closed copy still is.
  *
  * @param problems each with its remedy
  * @param note why permissions at the source are not needed; null if they are
@@ -49,6 +52,33 @@ public record Readiness(
         if (closing.cluster().isAuthEnabled()) {
             all.addAll(closing.problems());
         }
-        return new Records.Problems(all, found.isReadOnly(), found.epoch());
+        Found stored = found.found();
+        if (stored != null) {
+            records.unrecorded(stored).ifPresent(all::add);
+        }
+        if (stored != null && isOpened(stored, closing)) {
+            all.add(closing.cluster().shown() + " is a copy that was closed to clients, but they can write the mirrored"
+                    + " keys there again, which the mirror overwrites: revoke write access from all roles but the"
+                    + " mirror's, or enable authentication, as it was; or run \"understudy mirror release\"");
+        }
+        return new Records.Problems(all, found.isReadOnly(), stored);
+    }
+
+    /** Whether a copy has the record of a closed cluster, but accepts client writes. */
+    private static boolean isOpened(Found copy, Closing closing) {
+        Closed how = copy.move().closed();
+        if (how == null || how.way() == Way.NONE || copy.isPrimary()) {
+            return false;
+        }
+        try {
+            // A command may have opened it meanwhile.
+            return !closing.refusesWrites(how)
+                    && new Records(closing.cluster(), copy.mirror()).read().recordRevision() == copy.recordRevision();
+        } catch (TakeOverException e) {
+            if (Records.isDenied(e)) {
+                return false;
+            }
+            throw e;
+        }
     }
 }

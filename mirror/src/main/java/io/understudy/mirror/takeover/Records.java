@@ -65,6 +65,7 @@ record Records(TakeOverCalls cluster, String mirror) {
      * @param record null for none
      * @param recordRevision at which it was written; 0 for none
      * @param epochRevision likewise for the epoch
+     * @param isFrozen whether it has the mark of a closed cluster
      */
     record Found(
             String mirror,
@@ -73,7 +74,8 @@ record Records(TakeOverCalls cluster, String mirror) {
             @Nullable Home record,
             long recordRevision,
             @Nullable Checkpoint checkpoint,
-            long epochRevision) {
+            long epochRevision,
+            boolean isFrozen) {
 
         boolean isPrimary() {
             return record != null && record.cluster().equals(cluster);
@@ -111,6 +113,7 @@ record Records(TakeOverCalls cluster, String mirror) {
                         .addSuccess(get(ReservedKeys.home(mirror)))
                         .addSuccess(get(checkpoint))
                         .addSuccess(get(ReservedKeys.epoch(mirror)))
+                        .addSuccess(get(ReservedKeys.freeze(mirror)))
                         .build());
         Optional<KeyValue> record = first(answer, 0);
         return new Found(
@@ -120,7 +123,31 @@ record Records(TakeOverCalls cluster, String mirror) {
                 record.map(each -> decoded(cluster, each)).orElse(null),
                 record.map(KeyValue::getModRevision).orElse(0L),
                 first(answer, 1).map(this::checkpoint).orElse(null),
-                first(answer, 2).map(KeyValue::getModRevision).orElse(0L));
+                first(answer, 2).map(KeyValue::getModRevision).orElse(0L),
+                first(answer, 3).isPresent());
+    }
+
+    /**
+     * What an operator has to do if the record of a closed cluster was deleted: the mirror stores a new one, without how the
+     * cluster was closed, and nothing else has the permissions.
+     */
+    Optional<String> unrecorded(Found found) {
+        return found.isFrozen() && found.move().closed() == null
+                ? Optional.of(shown() + " was closed by a move of mirror " + mirror
+                        + ", but its primary record was deleted since and does not state how. Grant the roles of clients"
+                        + " write access to the mirrored keys, or disable authentication if the move enabled it; then"
+                        + " delete the mark: curl -H \"Authorization: $TOKEN\" $ENDPOINT/v3/kv/deleterange -d '{\"key\": \""
+                        + Base64.getEncoder()
+                                .encodeToString(ReservedKeys.freeze(mirror).toByteArray())
+                        + "\"}'")
+                : Optional.empty();
+    }
+
+    /** @throws TakeOverException the cluster could not be opened, see {@link #unrecorded} */
+    void requireRecorded(Found found) {
+        unrecorded(found).ifPresent(why -> {
+            throw new TakeOverException(why);
+        });
     }
 
     /**
@@ -128,9 +155,14 @@ record Records(TakeOverCalls cluster, String mirror) {
      *
      * @param all each with the remedy
      * @param isReadOnly whether the user may write neither keys nor records there
-     * @param epoch of the primary record; 0 for none
+     * @param found null if it is not readable
      */
-    record Problems(List<String> all, boolean isReadOnly, long epoch) {}
+    record Problems(
+            List<String> all, boolean isReadOnly, @Nullable Found found) {
+        long epoch() {
+            return found == null ? 0 : found.epoch();
+        }
+    }
 
     /**
      * Finds {@link Problems} with the user of the cluster's calls. Changes nothing.
@@ -141,10 +173,9 @@ record Records(TakeOverCalls cluster, String mirror) {
      */
     Problems problems(@Nullable String user, List<KeyRange> mirrored) {
         List<String> problems = new ArrayList<>();
-        long epoch = 0;
+        Found found = null;
         try {
-            Found found = read();
-            epoch = found.epoch();
+            found = read();
             if (found.record() == null) {
                 problems.add(cluster.shown() + " has no primary record of mirror " + mirror
                         + ": it was created by hand, or the mirror never ran. Start the mirror and wait until"
@@ -173,7 +204,7 @@ record Records(TakeOverCalls cluster, String mirror) {
                         + grant(role, range));
             });
         }
-        return new Problems(problems, isReadOnly, epoch);
+        return new Problems(problems, isReadOnly, found);
     }
 
     /** The role to extend; a user may read its own. */
@@ -336,14 +367,14 @@ record Records(TakeOverCalls cluster, String mirror) {
                 .orElse(0L);
     }
 
-    /** Marks that a process withdraws roles, so that they are not copied meanwhile. */
+    /** Marks that a process closes the cluster. Users and roles are not copied meanwhile, into it or from it. */
     List<RequestOp> frozen(Closed how, String process) {
-        return how.way() == Way.ROLES
-                ? List.of(put(ReservedKeys.freeze(mirror), ByteString.copyFromUtf8(process)))
-                : List.of();
+        return how.way() == Way.NONE
+                ? List.of()
+                : List.of(put(ReservedKeys.freeze(mirror), ByteString.copyFromUtf8(process)));
     }
 
-    /** Roles are granted again. */
+    /** The cluster is open again. */
     RequestOp unfrozen() {
         return delete(ReservedKeys.freeze(mirror));
     }

@@ -11,6 +11,7 @@ import io.understudy.mirror.takeover.Direction.Comparer.Lost;
 import io.understudy.mirror.takeover.Records.Found;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -281,12 +282,13 @@ public final class Rejoin {
      */
     public String release() {
         Found found = releasable();
-        direction.closingFrom().open(found.move().closed());
+        Optional<String> kept = direction.closingFrom().open(found.move().closed());
         Home open = found.required().with(found.move().closed(null));
         if (from.write(open, found.recordRevision(), List.of(), List.of(from.unfrozen())) == 0) {
             throw changedMeanwhile(from);
         }
-        return from.shown() + " is open. Writes there are overwritten by the mirror; they are not at the primary";
+        return kept.orElse(from.shown() + " is open")
+                + ". Writes there are overwritten by the mirror; they are not at the primary";
     }
 
     /**

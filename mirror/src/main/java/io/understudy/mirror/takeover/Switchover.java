@@ -21,6 +21,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -441,9 +442,9 @@ public final class Switchover {
             expired = expired.and(direction.reversed().expiredSince(primary));
         }
         // First, since clients wait for it.
-        direction.closingTo().open(primary.move().closed());
+        Optional<String> kept = direction.closingTo().open(primary.move().closed());
         leases.addAll(direction.releaseLeases());
-        List<String> next = new ArrayList<>();
+        List<String> next = new ArrayList<>(kept.stream().toList());
         next.add("point clients at " + to.shown());
         Turned turned = turned(primary);
         if (turned.again() == null) {
@@ -601,6 +602,8 @@ public final class Switchover {
         }
         // Before the primary is closed for a move that would find none.
         var unused = other.required();
+        from.requireRecorded(primary);
+        to.requireRecorded(other);
         if (other.isPrimary()) {
             Claims claims = new Claims(primary, other);
             throw new TakeOverException(claims.shown(from.shown(), to.shown()) + "; run " + claims.remedy() + " first");

@@ -45,6 +45,8 @@ final class Undo {
     private @Nullable Operation resumed;
     /** How the former primary is closed since; null if it is not. */
     private @Nullable Closed closed;
+    /** What keeps the former primary closed nevertheless. */
+    private Optional<String> kept = Optional.empty();
 
     Undo(Direction direction, TakeOverOptions options, Operation operation) {
         this.direction = direction;
@@ -137,7 +139,10 @@ final class Undo {
             boolean isOpen = uninterrupted(this::undone);
             String lost = expired.shown(LostKeys.of(expired.keys()));
             return new TakeOverException(
-                    (isOpen ? what + ". The primary role has not moved, and " + from.shown() + " is open again" : what)
+                    (isOpen
+                                    ? what + ". The primary role has not moved, and "
+                                            + kept.orElse(from.shown() + " is open again")
+                                    : what)
                             + (lost.equals(TakeOverReport.NONE)
                                     ? ""
                                     : ". Lost with leases that expired while it was closed: " + lost + " "
@@ -306,7 +311,8 @@ final class Undo {
     }
 
     private String summary() {
-        return from.shown() + " is open again and remains the primary";
+        return kept.map(why -> from.shown() + " remains the primary. " + why)
+                .orElse(from.shown() + " is open again and remains the primary");
     }
 
     /**
@@ -400,7 +406,7 @@ final class Undo {
             throw writtenMeanwhile();
         }
         // Also if another command has opened it, and this one has closed more since.
-        direction.closingFrom().open(how);
+        kept = direction.closingFrom().open(how);
         if (!isBegun(primary)) {
             return true;
         }

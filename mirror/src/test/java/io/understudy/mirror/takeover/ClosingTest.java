@@ -18,6 +18,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -26,6 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Roles lose write access to the range and nothing else, and get back what they had.
@@ -121,22 +123,157 @@ final class ClosingTest {
         assertOpen("/a/k", "/b/k", "/c/k");
     }
 
+    /** The other one is closed by then: nothing looks at it again. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aMirrorThatChangesRolesDoesNotGrantWhatAnotherClosesMeanwhile(boolean isOpening) {
+        start(permission(Permission.Type.READWRITE, "/", "0"));
+        Closing first = of("/a/");
+        Closing second = of("/b/");
+        Closed one = first.prepare(Way.ROLES);
+        if (isOpening) {
+            closed(first, one);
+        }
+        Closed other = second.prepare(Way.ROLES);
+        after = request -> {
+            if (request.equals("range")) {
+                after = unused -> {};
+                closed(second, other);
+                second.refuseKeepAlives(other);
+            }
+        };
+        if (isOpening) {
+            opened(first, one);
+            assertOpen("/a/k", "/c/k");
+        } else {
+            closed(first, one);
+            assertOpen("/c/k");
+            opened(first, one);
+        }
+        opened(second, other);
+        assertOpen("/a/k", "/b/k", "/c/k");
+    }
+
+    /** Authentication and alarms are of the whole cluster. */
+    @ParameterizedTest
+    @CsvSource({
+        "AUTH_ENABLE, AUTH_ENABLE, false", "AUTH_ENABLE, AUTH_ENABLE, true",
+        "AUTH_ENABLE, CORRUPT_ALARM, false", "AUTH_ENABLE, CORRUPT_ALARM, true",
+        "AUTH_ENABLE, ROLES, false", "AUTH_ENABLE, ROLES, true",
+        "CORRUPT_ALARM, AUTH_ENABLE, false", "CORRUPT_ALARM, AUTH_ENABLE, true",
+        "CORRUPT_ALARM, CORRUPT_ALARM, false", "CORRUPT_ALARM, CORRUPT_ALARM, true",
+        "CORRUPT_ALARM, ROLES, false", "CORRUPT_ALARM, ROLES, true"
+    })
+    void whatOneMirrorClosedByAuthenticationAnotherClosesToo_andTheLastOneOpensIt(
+            Way one, Way other, boolean isOpenedInOrder) {
+        cluster.login = new Credentials("mirror", "secret");
+        Closing first = of("/a/");
+        Closing second = of("/b/");
+        Closed begun = first.prepare(one);
+        closed(first, begun);
+        first.refuseKeepAlives(begun);
+        if (one == Way.CORRUPT_ALARM) {
+            assertThatThrownBy(() -> second.prepare(other)).hasMessageContaining("CORRUPT alarm: complete", "/a/");
+        }
+        Closed settled = first.settle(begun);
+        record(first, settled);
+        Closed how = second.prepare(other);
+        assertThat(how.way()).isEqualTo(Way.AUTH_ENABLE);
+        closed(second, how);
+        second.refuseKeepAlives(how);
+        assertOpenedByTheLast(
+                isOpenedInOrder ? first : second, isOpenedInOrder ? settled : how,
+                isOpenedInOrder ? second : first, isOpenedInOrder ? how : settled);
+    }
+
+    /** Such as when a lost cluster returns: neither finds the other's record. */
+    @ParameterizedTest
+    @CsvSource({
+        "AUTH_ENABLE, AUTH_ENABLE",
+        "AUTH_ENABLE, CORRUPT_ALARM",
+        "CORRUPT_ALARM, AUTH_ENABLE",
+        "CORRUPT_ALARM, CORRUPT_ALARM"
+    })
+    void mirrorsThatCloseAClusterByAuthenticationAtTheSameTimeOpenItTogether(Way one, Way other) {
+        cluster.login = new Credentials("mirror", "secret");
+        Closing first = of("/a/");
+        Closing second = of("/b/");
+        Closed begun = first.prepare(one);
+        Closed how = second.prepare(other);
+        closed(first, begun);
+        closed(second, how);
+        first.refuseKeepAlives(begun);
+        second.refuseKeepAlives(how);
+        assertOpenedByTheLast(first, begun, second, how);
+    }
+
+    private void assertOpenedByTheLast(Closing first, Closed begun, Closing last, Closed how) {
+        assertThat(opened(first, begun))
+                .hasValueSatisfying(why -> assertThat(why).contains("source stays closed to clients", last.name()));
+        assertOpen();
+        assertThat(opened(last, how)).isEmpty();
+        assertOpen("/a/k", "/b/k", "/c/k");
+        assertThat(cluster.auth || cluster.corrupt).isFalse();
+    }
+
+    @Test
+    void aMirrorThatHasClosedRolesKeepsAuthenticationOn() {
+        start(permission(Permission.Type.READWRITE, "/", "0"));
+        Closing byRoles = of("/b/");
+        closed(byRoles, byRoles.prepare(Way.ROLES));
+        assertThat(of("/a/").open(new Closed(Way.AUTH_ENABLE, 0, List.of()))).isPresent();
+        assertOpen("/a/k", "/c/k");
+    }
+
+    /** It may have found authentication enabled. */
+    @Test
+    void aMirrorThatBeginsToCloseMeanwhileKeepsAuthenticationOn() {
+        cluster.login = new Credentials("mirror", "secret");
+        Closing first = of("/a/");
+        Closed how = first.prepare(Way.AUTH_ENABLE);
+        closed(first, how);
+        after = request -> {
+            if (request.equals("auth disable")) {
+                record(of("/b/"), how);
+            }
+        };
+        assertThat(first.open(how)).hasValueSatisfying(why -> assertThat(why).contains("/b/"));
+        assertOpen();
+    }
+
+    /** Each would wait for the other. */
+    @Test
+    void aMirrorDoesNotKeepItsNewPrimaryClosed() {
+        cluster.login = new Credentials("mirror", "secret");
+        Closing first = of("/a/");
+        Closing second = of("/b/");
+        Closed how = first.prepare(Way.AUTH_ENABLE);
+        closed(first, how);
+        record(second, Move.NONE.in(Move.Phase.MOVED).closed(how));
+        assertThat(first.open(how)).isEmpty();
+        assertOpen("/a/k", "/b/k", "/c/k");
+    }
+
     private void closed(Closing each, Closed how) {
         record(each, how);
         each.close(how);
     }
 
-    private void opened(Closing each, Closed how) {
-        each.open(how);
-        record(each, null);
+    private Optional<String> opened(Closing each, Closed how) {
+        Optional<String> kept = each.open(how);
+        record(each, (Closed) null);
+        return kept;
     }
 
     private void record(Closing each, @Nullable Closed how) {
+        record(each, Move.NONE.closed(how));
+    }
+
+    private void record(Closing each, Move move) {
         MirrorScope scope = MirrorScope.prefix(each.name());
         ClusterId id = new ClusterId(1);
         Home home = new Home(each.name(), id, id, new ClusterId(2), scope, 0, Instant.EPOCH);
-        cluster.put(
-                ReservedKeys.home(each.name()), home.with(Move.NONE.closed(how)).encode(), 0);
+        cluster.put(ReservedKeys.home(each.name()), home.with(move).encode(), 0);
     }
 
     private void assertOpen(String... keys) {

@@ -7,6 +7,8 @@ import io.etcd.jetcd.api.Permission;
 import io.understudy.etcd.Credentials;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.home.Home;
+import io.understudy.mirror.home.Move;
+import io.understudy.mirror.home.Move.Way;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.vocabulary.ClusterId;
@@ -22,6 +24,7 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Permissions that a take-over needs and the mirror's user lacks. */
 final class ReadinessTest {
@@ -173,6 +176,35 @@ final class ReadinessTest {
                 .satisfiesExactly(
                         one -> assertThat(one).contains("users with the role root can write at target", ": admin."),
                         other -> assertThat(other).contains("role mirror at target is shared", "app"));
+    }
+
+    /** No command looks at it, and the mirror overwrites what clients write there. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Way.class,
+            names = {"ROLES", "AUTH_ENABLE", "NONE"})
+    void aClosedCopyThatAcceptsClientWritesIsAProblem(Way way) {
+        target.user = null;
+        Home copy = new Home("dr", new ClusterId(1), new ClusterId(1), new ClusterId(2), SCOPE, 2, Instant.EPOCH);
+        Move closed = Move.NONE.closed(new Move.Closed(way, 0, List.of()));
+        target.put(ReservedKeys.home("dr"), copy.with(closed).encode(), 0);
+        assertThat(readiness().problems()).isEmpty();
+        target.auth = false;
+        assertThat(readiness().problems()).hasSize(way == Way.NONE ? 0 : 1).allSatisfy(problem -> assertThat(problem)
+                .startsWith("target is a copy that was closed")
+                .contains("understudy mirror release"));
+        target.put(ReservedKeys.home("dr"), copy.encode(), 0);
+        assertThat(readiness().problems()).as("released").isEmpty();
+    }
+
+    /** The mirror stores a new one, without the permissions. */
+    @Test
+    void aClosedClusterWithARecordThatWasDeletedIsAProblem() {
+        target.put(ReservedKeys.freeze("dr"), ByteString.EMPTY, 0);
+        assertThat(readiness().problems())
+                .singleElement()
+                .asString()
+                .startsWith("target was closed by a move of mirror dr");
     }
 
     @Test

@@ -886,6 +886,44 @@ final class SwitchoverFaultsTest {
                         "possible: all writes that target acknowledged , if the role had moved; whether it had is unknown");
     }
 
+    /** The mirror stores a new record, without how the cluster was closed. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Way.class,
+            names = {"ROLES", "AUTH_ENABLE"})
+    void aClosedClusterWithARecordThatWasDeletedDoesNotGetTheRole(Way way) {
+        World world = new World(way, false);
+        var unused = world.switchover(OPTIONS).run();
+        world.assertMoved();
+        world.quiet = true;
+        List<Permission> granted = world.target.roles.get("app");
+        world.source.delete(ReservedKeys.home("dr"));
+        world.source.put(
+                ReservedKeys.home("dr"),
+                world.home(world.target).with(Move.NONE).encode(),
+                0);
+        world.quiet = false;
+        assertThatThrownBy(() -> world.failback().check()).hasMessageContainingAll("source was closed", "deleterange");
+        assertThatThrownBy(() -> world.failback().run()).hasMessageContaining("its primary record was deleted");
+        assertThat(world.target.isOpen("/app/k")).isTrue();
+        world.lost = world.target;
+        assertThatThrownBy(() ->
+                        world.failover(world.target, world.source, OPTIONS).run())
+                .hasMessageContaining("its primary record was deleted");
+        world.lost = null;
+        world.quiet = true;
+        if (way == Way.ROLES) {
+            world.source.roles.put("app", granted);
+        } else {
+            world.source.auth = false;
+        }
+        world.source.delete(ReservedKeys.freeze("dr"));
+        world.quiet = false;
+        world.disputed = true;
+        assertThat(world.failback().run().loss()).isEqualTo(TakeOverReport.NONE);
+        assertThat(world.source.isOpen("/app/k")).isTrue();
+    }
+
     /** Tests invariant M14: other mirrors from it do not copy what was revoked. */
     @Test
     void theRolesOfAClosedFormerPrimaryAreMarkedUntilItIsOpened() {
@@ -1140,6 +1178,26 @@ final class SwitchoverFaultsTest {
                 world.source.roles.get("app").add(World.permission(Permission.Type.READWRITE, "/app/0", "/app/00"));
         assertThatThrownBy(() -> world.switchover(OPTIONS).run())
                 .hasMessageContainingAll("role app", "granted write access", "is open again");
+    }
+
+    /** Such as by an operator, after the command was killed or while it drains: permissions refuse nothing then. */
+    @ParameterizedTest
+    @CsvSource({"ROLES, true", "ROLES, false", "AUTH_ENABLE, false"})
+    void aSourceWithAuthenticationDisabledMeanwhileIsNotMovedFrom(Way way, boolean isKilled) {
+        World world = begun(way, isKilled);
+        if (isKilled) {
+            world.source.auth = false;
+        } else {
+            world.meanwhileAt = "drain";
+            world.meanwhile = () -> world.source.auth = false;
+        }
+        assertThatThrownBy(() -> world.switchover(OPTIONS).run())
+                .hasMessageContainingAll("authentication was disabled at source", "is open again");
+        assertThat(world.home(world.target).cluster().value()).isOne();
+        assertThat(world.source.isOpen("/app/k")).isTrue();
+        world.source.auth = way == Way.ROLES;
+        assertThat(world.switchover(OPTIONS).run().loss()).isEqualTo(TakeOverReport.NONE);
+        world.assertMoved();
     }
 
     /** No command keeps leases alive after a kill, and their owners cannot. */
@@ -1458,6 +1516,76 @@ final class SwitchoverFaultsTest {
         assertEnds(mirrors.get(0));
     }
 
+    /** Authentication and alarms are of the whole cluster: one mirror must not open it to the other's clients. */
+    @ParameterizedTest
+    @CsvSource({
+        "AUTH_ENABLE, false, false",
+        "AUTH_ENABLE, false, true",
+        "AUTH_ENABLE, true, false",
+        "AUTH_ENABLE, true, true",
+        "CORRUPT_ALARM, false, false",
+        "CORRUPT_ALARM, false, true",
+        "CORRUPT_ALARM, true, false",
+        "CORRUPT_ALARM, true, true"
+    })
+    void mirrorsWithAReturnedFormerPrimaryOpenItTogether(Way way, boolean isSecond, boolean isBackFirst) {
+        World world = new World(way, false);
+        Closing other = new Closing(
+                "other",
+                world.source,
+                List.of(KeyRange.prefix(ByteString.copyFromUtf8("/tenant"))),
+                Set.of("mirror", "root"),
+                new Credentials("mirror", "secret"));
+        world.failOver();
+        FormerPrimary former = world.former(world.source, world.target);
+        if (!isSecond) {
+            assertThat(former.close()).isPresent();
+            var unused = world.rejoin(OPTIONS).run();
+        }
+        world.quiet = true;
+        Move.Closed how = other.prepare(way);
+        otherRecord(world, Move.NONE.closed(how));
+        other.close(how);
+        other.refuseKeepAlives(how);
+        otherRecord(world, Move.NONE.closed(other.settle(how)));
+        world.quiet = false;
+        if (isSecond) {
+            assertThat(former.close()).hasValueSatisfying(conflict -> assertThat(conflict.reason())
+                    .contains("is closed (auth-enable)"));
+            var unused = world.rejoin(OPTIONS).run();
+        }
+        world.heal();
+        world.disputed = false;
+        for (int i = 0; i < 4; i++) {
+            world.tick();
+        }
+        if (isBackFirst) {
+            assertThat(world.failback().run().next().get(0)).contains("source stays closed to clients", "other");
+            assertThat(world.source.isOpen("/app/k")).isFalse();
+            assertThat(other.open(how)).isEmpty();
+        } else {
+            assertThat(other.open(how))
+                    .hasValueSatisfying(why -> assertThat(why).contains("dr"));
+            assertThat(world.source.isOpen("/app/k")).isFalse();
+            otherRecord(world, Move.NONE);
+            assertThat(world.failback().run().next().get(0)).startsWith("point clients");
+        }
+        assertThat(world.source.isOpen("/app/k")).isTrue();
+        assertThat(world.target.isOpen("/app/k")).isFalse();
+    }
+
+    private static void otherRecord(World world, Move move) {
+        Home home = new Home(
+                "other",
+                new ClusterId(2),
+                new ClusterId(1),
+                new ClusterId(2),
+                MirrorScope.prefix("/tenant"),
+                1,
+                Instant.EPOCH);
+        world.source.put(ReservedKeys.home("other"), home.with(move).encode(), 0);
+    }
+
     /** Such as an undo that saw the target before it failed over. */
     @Test
     void aFormerPrimaryThatACommandOpensIsClosedAgain() {
@@ -1477,7 +1605,42 @@ final class SwitchoverFaultsTest {
         for (int look = 0; look < 20; look++) {
             assertThat(former.close()).isPresent();
         }
-        assertThat(world.requests - before).isLessThanOrEqualTo(26);
+        assertThat(world.requests - before)
+                .as("permissions are read at every tenth look")
+                .isLessThanOrEqualTo(40);
+    }
+
+    /** Such as by an operator. The record is unchanged. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Way.class,
+            names = {"ROLES", "CORRUPT_ALARM", "AUTH_ENABLE"})
+    void aFormerPrimaryThatIsOpenedByHandIsClosedAgain_orNamedAsOpen(Way way) {
+        World world = new World(way, false);
+        world.failOver();
+        FormerPrimary former = world.former(world.source, world.target);
+        assertThat(former.close()).isPresent();
+        for (int time = 0; time < 2; time++) {
+            world.quiet = true;
+            assertThat(world.closing(world.source).open(closed(world))).isEmpty();
+            world.quiet = false;
+            for (int look = 0; look < 10; look++) {
+                assertThat(former.close()).hasValueSatisfying(conflict -> assertThat(conflict.reason())
+                        .contains("is closed"));
+            }
+            assertThat(world.source.isOpen("/app/k")).as("time %s", time).isFalse();
+        }
+        if (way == Way.ROLES) {
+            world.source.roles.put("late", List.of(World.permission(Permission.Type.READWRITE, "/app/", "/app0")));
+            List<String> reasons = new ArrayList<>();
+            for (int look = 0; look < 10; look++) {
+                reasons.add(former.close().orElseThrow().reason());
+            }
+            assertThat(reasons)
+                    .last()
+                    .asString()
+                    .contains("accepts client writes", "role late at source was granted write access");
+        }
     }
 
     @Test
