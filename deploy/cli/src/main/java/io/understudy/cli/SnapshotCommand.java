@@ -10,7 +10,6 @@ import io.understudy.cluster.snapshot.SnapshotDirectory;
 import io.understudy.cluster.snapshot.SnapshotDirectory.SnapshotFile;
 import io.understudy.cluster.snapshot.SnapshotTaker;
 import io.understudy.cluster.snapshot.SnapshotTool;
-import io.understudy.cluster.snapshot.SnapshotTool.SnapshotException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -3,6 +3,7 @@ package io.understudy.cluster.machine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.understudy.cluster.machine.ConfiguredMachines.ManualMachines;
+import io.understudy.cluster.machine.MachineSettings.ProcessKind;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.grpc.Status;
+import io.understudy.cluster.observe.ClusterObserver.UnobservableException;
 import io.understudy.cluster.observe.Look.Answers;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdError;

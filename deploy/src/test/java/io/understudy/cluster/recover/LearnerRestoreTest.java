@@ -4,11 +4,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.etcd.jetcd.api.StatusResponse;
 import io.understudy.cluster.machine.MachineSettings;
+import io.understudy.cluster.machine.MachineSettings.ProcessKind;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.machine.NoMachines;
-import io.understudy.cluster.machine.MachineSettings.ProcessKind;
-import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.ClusterObserver.UnobservableException;
+import io.understudy.cluster.observe.MemberAnswer;
+import io.understudy.cluster.recover.LogEntry.Voting;
 import io.understudy.cluster.shape.Shape;
 import io.understudy.etcd.EtcdConnections;
 import io.understudy.etcd.EtcdSettings;

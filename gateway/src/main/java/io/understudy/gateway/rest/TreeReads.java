@@ -40,8 +40,7 @@ record TreeReads(Reads reads, Identification identification) {
         ByteString prefix = query.bytes("prefix");
         long revision = query.revision();
         identification.then(
-                exchange, principal -> new Level(exchange, principal, prefix, manner, revision, limit)
-                        .read());
+                exchange, principal -> new Level(exchange, principal, prefix, manner, revision, limit).read());
     }
 
     /** One response: reads the first key, skips its branch, and so on. Range counts differ by the keys of the branch. */
@@ -61,13 +60,7 @@ record TreeReads(Reads reads, Identification identification) {
         private long countAtBranch;
         private boolean begun;
 
-        Level(
-                RestExchange exchange,
-                Principal principal,
-                ByteString prefix,
-                Manner manner,
-                long revision,
-                long limit) {
+        Level(RestExchange exchange, Principal principal, ByteString prefix, Manner manner, long revision, long limit) {
             this.exchange = exchange;
             this.principal = principal;
             this.prefix = prefix;

@@ -29,7 +29,6 @@ import io.netty.handler.ssl.SslHandler;
 import io.netty.util.ReferenceCountUtil;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.server.Exchange.Stall;
-import io.understudy.gateway.server.LoadMetrics.Closure;
 import io.understudy.gateway.server.Loads.LoadMetrics.Closure;
 import io.understudy.gateway.server.ServerLimits.ConnectionTimeouts;
 import java.nio.charset.StandardCharsets;

@@ -180,7 +180,8 @@ final class Requests {
         private @Nullable Caller caller;
         private byte @Nullable [] request;
 
-        private UnaryCall(Http2Exchange exchange, UnaryMethod<Q> method, long maxBytes, RequestListener.Outcomes outcomes) {
+        private UnaryCall(
+                Http2Exchange exchange, UnaryMethod<Q> method, long maxBytes, RequestListener.Outcomes outcomes) {
             this.exchange = exchange;
             this.method = method;
             this.deframer = new Deframer(maxBytes, exchange.request().header(GrpcHeaders.ENCODING));
@@ -266,7 +267,10 @@ final class Requests {
             if (why instanceof ApiException refusal) {
                 refuse(refusal);
             } else {
-                LOG.atError().addKeyValue("method", method.fullName()).setCause(why).log("request failed");
+                LOG.atError()
+                        .addKeyValue("method", method.fullName())
+                        .setCause(why)
+                        .log("request failed");
                 refuse(new ApiException(Status.Code.INTERNAL, "understudy: " + why));
             }
         }

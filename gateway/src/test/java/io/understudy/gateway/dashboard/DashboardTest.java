@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.gateway.member.StatusReport;
 import io.understudy.health.HealthChecks;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
 import java.time.Duration;
 import java.util.Iterator;
@@ -21,7 +22,8 @@ final class DashboardTest {
         try (Dashboard dashboard = dashboard(staleness)) {
             dashboard.start();
             await().untilAsserted(() -> {
-                JsonObject series = dashboard.samples(0).join().toJsonObject().getJsonObject("series");
+                JsonObject series =
+                        new JsonObject(Buffer.buffer(dashboard.samples(0).join())).getJsonObject("series");
                 assertThat(series.getJsonArray("staleness_ms.min")).contains(10.0);
                 assertThat(series.getJsonArray("staleness_ms.max")).contains(200.0);
                 assertThat(series.getJsonArray("staleness_ms").stream().map(Double.class::cast))

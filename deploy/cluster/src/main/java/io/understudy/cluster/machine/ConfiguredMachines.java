@@ -1,7 +1,7 @@
 package io.understudy.cluster.machine;
 
-import io.understudy.local.process.Command;
 import io.understudy.cluster.machine.MachineSettings.ProcessKind;
+import io.understudy.local.process.Command;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.EnumMap;
@@ -159,7 +159,8 @@ public final class ConfiguredMachines extends DelegatingMachines {
         public void moveData(MemberSpec from, MemberSpec to) {
             operator.accept("To do for member " + to.name() + ": after " + from.name() + " has stopped, copy its data");
             operator.accept("  " + machine(from).dataDirectory());
-            operator.accept("to " + machine(to).dataDirectory() + "; never start " + from.name() + " with this data again");
+            operator.accept(
+                    "to " + machine(to).dataDirectory() + "; never start " + from.name() + " with this data again");
         }
 
         private void instruct(MachineSettings machine, String what, EtcdFlags flags) {

@@ -130,18 +130,20 @@ public record MemberFacts(
      * @param quotaBytes limit of its database file
      */
     public record MemberProcess(
-                Optional<Instant> startedAt,
-                Optional<Duration> clockAhead,
-                Optional<Boolean> servesPeers,
-                Optional<Long> quotaBytes) {
+            Optional<Instant> startedAt,
+            Optional<Duration> clockAhead,
+            Optional<Boolean> servesPeers,
+            Optional<Long> quotaBytes) {
 
         /** Error of a start time and a clock, each rounded to a second. */
         private static final Duration ROUNDED = Duration.ofSeconds(2);
 
-        public static final MemberProcess UNSEEN = new MemberProcess(Optional.empty(), Optional.empty(), Optional.empty());
+        public static final MemberProcess UNSEEN =
+                new MemberProcess(Optional.empty(), Optional.empty(), Optional.empty());
 
         /** Creates a state with an unknown quota. */
-        public MemberProcess(Optional<Instant> startedAt, Optional<Duration> clockAhead, Optional<Boolean> servesPeers) {
+        public MemberProcess(
+                Optional<Instant> startedAt, Optional<Duration> clockAhead, Optional<Boolean> servesPeers) {
             this(startedAt, clockAhead, servesPeers, Optional.empty());
         }
 

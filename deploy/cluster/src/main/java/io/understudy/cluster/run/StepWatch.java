@@ -219,10 +219,15 @@ record StepWatch(ClusterObserver observer, StepWork work, OperationTimeouts pati
                 return now.member(remove.member()).isEmpty() && now.leader().isPresent();
             }
             if (step instanceof Step.MoveLeader move) {
-                return now.leader().map(MemberFacts::id).filter(move.to()::equals).isPresent();
+                return now.leader()
+                        .map(MemberFacts::id)
+                        .filter(move.to()::equals)
+                        .isPresent();
             }
             if (step instanceof Step.Promote promote) {
-                return member(now, promote.learner()).filter(MemberFacts::isVoter).isPresent();
+                return member(now, promote.learner())
+                        .filter(MemberFacts::isVoter)
+                        .isPresent();
             }
             if (step instanceof Step.UpdatePeerUrls update) {
                 return member(now, update.member())

@@ -183,7 +183,8 @@ public record ClusterStatus(
 
         private static String text(MemberFacts member) {
             MemberAnswer answer = member.answer().orElseThrow();
-            return member.label() + " (revision " + answer.revision().value() + ", raft index " + answer.raftIndex() + ")";
+            return member.label() + " (revision " + answer.revision().value() + ", raft index " + answer.raftIndex()
+                    + ")";
         }
 
         private static Optional<Warning> membersDiffer(ClusterFacts facts) {
@@ -200,8 +201,9 @@ public record ClusterStatus(
         }
 
         private static Optional<Warning> neverStarted(ClusterFacts facts) {
-            List<MemberFacts> idle =
-                    facts.members().stream().filter(member -> !member.hasStarted()).toList();
+            List<MemberFacts> idle = facts.members().stream()
+                    .filter(member -> !member.hasStarted())
+                    .toList();
             return warning(
                     !idle.isEmpty(),
                     "never-started",
@@ -300,8 +302,9 @@ public record ClusterStatus(
         /** A full database raises the alarm NOSPACE. */
         private static Optional<Warning> databaseNearlyFull(ClusterFacts facts) {
             List<MemberFacts> full = facts.members().stream()
-                    .filter(member ->
-                            member.databaseFill().filter(fill -> fill > NEARLY_FULL).isPresent())
+                    .filter(member -> member.databaseFill()
+                            .filter(fill -> fill > NEARLY_FULL)
+                            .isPresent())
                     .toList();
             return warning(
                     !full.isEmpty(),

@@ -1,9 +1,7 @@
 package io.understudy.cluster.supervise;
 
-import java.util.List;
-import io.understudy.etcd.Alarm;
-import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
 import io.understudy.cluster.machine.BoundedMachines;
 import io.understudy.cluster.machine.Machines;
 import io.understudy.cluster.membership.EtcdMembership;
@@ -21,6 +19,7 @@ import io.understudy.cluster.snapshot.SnapshotTool;
 import io.understudy.cluster.supervise.elect.Candidacy;
 import io.understudy.cluster.supervise.rule.Decision;
 import io.understudy.config.ProcessName;
+import io.understudy.etcd.Alarm;
 import io.understudy.etcd.EtcdConnections;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.metrics.ProcessMetrics;
@@ -29,6 +28,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 import java.util.OptionalLong;
 import java.util.function.Consumer;
 import java.util.function.ToDoubleFunction;
@@ -180,7 +180,7 @@ public final class SupervisorProcess implements AutoCloseable {
     }
 
     /** The meters of a supervisor: its last observation and its election state. */
-    private static final class SupervisorMeters {
+    static final class SupervisorMeters {
 
         private static final String OTHER = "other";
         private static final List<String> ALARMS = List.of("NOSPACE", "CORRUPT", OTHER);
@@ -188,7 +188,8 @@ public final class SupervisorProcess implements AutoCloseable {
         private SupervisorMeters() {}
 
         static void register(Supervisor supervisor, Machines machines, MeterRegistry meters) {
-            look(meters, supervisor, ClusterMeter.VOTERS, facts -> facts.quorum().voters());
+            look(meters, supervisor, ClusterMeter.VOTERS, facts -> facts.quorum()
+                    .voters());
             look(meters, supervisor, ClusterMeter.VOTERS_HEALTHY, facts -> facts.quorum()
                     .healthy());
             look(meters, supervisor, ClusterMeter.LEARNERS, facts -> facts.learners()
@@ -197,7 +198,8 @@ public final class SupervisorProcess implements AutoCloseable {
             ClusterMeter.LEARNERS_RECEIVED
                     .gauge(machines, SupervisorMeters::received)
                     .register(meters);
-            look(meters, supervisor, ClusterMeter.TOLERANCE, facts -> facts.quorum().tolerance());
+            look(meters, supervisor, ClusterMeter.TOLERANCE, facts -> facts.quorum()
+                    .tolerance());
             look(meters, supervisor, ClusterMeter.MEMBERS_DIFFERING, facts -> facts.divergence()
                     .members()
                     .size());
