@@ -6,6 +6,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Assumptions;
 
@@ -25,9 +27,12 @@ final class AcceptanceScript {
      * @param folder for its output
      * @return its output
      */
-    static String run(String name, Path folder, Duration deadline) throws IOException, InterruptedException {
+    static String run(String name, Path folder, Duration deadline, String... arguments)
+            throws IOException, InterruptedException {
         Path log = folder.resolve("log");
-        Process script = new ProcessBuilder(SCRIPTS.resolve(name).toString())
+        List<String> command = new ArrayList<>(List.of(SCRIPTS.resolve(name).toString()));
+        command.addAll(List.of(arguments));
+        Process script = new ProcessBuilder(command)
                 .redirectErrorStream(true)
                 .redirectOutput(log.toFile())
                 .start();

@@ -41,6 +41,8 @@ final class DocumentedCommandsTest {
                     "--watch-progress-notify-interval"),
             "docker",
             Set.of("--build-arg", "--health-cmd", "--profile", "--volumes"),
+            "helm",
+            Set.of("--force-conflicts"),
             "install.sh",
             Set.of("--prefix", "--destdir", "--remove"));
 

@@ -56,20 +56,23 @@ record Keeping(String document, String beginning, List<String> by) {
             docs/install.md | docker compose exec | self-check "supervise status"; TurnIT "pause"; unchecked: needs an engine and the images of others
             docs/install.md | docker run | container "--cap-drop ALL"
             docs/install.md | gpg --verify | ReleaseIT "sha256sum"; ReleaseIT "SHA256SUMS.asc"
-            docs/install.md | helm upgrade | HelmChartIT "theInstallationPageIsRendered"; unchecked: what is rendered is checked, but applied to no cluster
+            docs/install.md | helm upgrade | kubernetes "helm upgrade"; HelmChartIT "theInstallationPageIsRendered"
             docs/install.md | image: {repository: registry.example | yaml; HelmChartIT "theInstallationPageIsRendered"
-            docs/install.md | kubectl kustomize | KubernetesManifestsTest "kubectl"; unchecked: what is rendered is checked, but applied to no cluster
-            docs/install.md | kubectl -n understudy exec | HelmChartIT "ipAddresses"; unchecked: applied to no cluster
+            docs/install.md | kubectl apply -f base/namespace.yaml | kubernetes "eval "$command""
+            docs/install.md | kubectl kustomize | kubernetes "eval "$command""
+            docs/install.md | kubectl -n understudy exec | TurnIT "pause"; HelmChartIT "ipAddresses"; unchecked: needs a cluster that runs pods
             docs/install.md | listen: 0.0.0.0:2379 | gateway
-            docs/install.md | mkdir | self-check "read_at gateway"; unchecked: needs an engine and the images of others
+            docs/install.md | mkdir overlays/own | kubernetes "eval "$command""
+            docs/install.md | mkdir -p secrets | self-check "read_at gateway"; unchecked: needs an engine and the images of others
             docs/install.md | mvn -B -Prelease package | maven; packages "-Prelease"
             docs/install.md | mvn -B package | maven
-            docs/install.md | resources: [../production] | yaml; KubernetesManifestsTest "theOverlayThatTheReadmeShowsIsRendered"
-            docs/install.md | resources: [../supervised] | KubernetesManifestsTest "theOverlayWithSupervisorsThatTheReadmeShowsIsRendered"
+            docs/install.md | resources: [../production] | yaml; KubernetesManifestsTest "theOverlayThatThePageShowsIsRendered"
+            docs/install.md | resources: [../supervised] | KubernetesManifestsTest "theOverlayWithSupervisorsThatThePageShowsIsRendered"
             docs/install.md | sudo -u understudy | ConfigCheckTest "filesAndAddressesAreThoseOfTheStart_allAtOnce"
             docs/install.md | sudo apt install | packages "dpkg --install"
             docs/install.md | sudo systemctl | InstallIT "systemd-analyze"; systemd "systemctl start understudy-supervisor"
             docs/install.md | sudo understudy-VERSION/install.sh | InstallIT "install.sh"
+            docs/install.md | { printf | KubernetesManifestsTest "theAlertsMakeAnObjectForThePrometheusOperator"; kubernetes "printf"
             docs/install.md | tar xf | InstallIT "install.sh"
 
             docs/internals/mirror.md | feed ──► pipeline | unchecked: a drawing
@@ -144,12 +147,6 @@ record Keeping(String document, String beginning, List<String> by) {
 
             deploy/dist/src/main/dist/compose/README.md | mkdir | self-check "read_at gateway"; unchecked: needs an engine and the images of others
             deploy/dist/src/main/dist/compose/README.md | docker compose exec | self-check "supervise status"; TurnIT "pause"; unchecked: needs an engine and the images of others
-
-            deploy/dist/src/main/dist/kubernetes/README.md | kubectl kustomize | KubernetesManifestsTest "kubectl"; unchecked: what is rendered is checked, but applied to no cluster
-            deploy/dist/src/main/dist/kubernetes/README.md | { printf | KubernetesManifestsTest "theAlertsMakeAnObjectForThePrometheusOperator"; unchecked: what it makes is checked, but applied to no cluster
-            deploy/dist/src/main/dist/kubernetes/README.md | kubectl -n | TurnIT "pause"; unchecked: applied to no cluster
-            deploy/dist/src/main/dist/kubernetes/README.md | resources: [../supervised] | KubernetesManifestsTest "theOverlayWithSupervisorsThatTheReadmeShowsIsRendered"
-            deploy/dist/src/main/dist/kubernetes/README.md | resources: [../production] | yaml; KubernetesManifestsTest "theOverlayThatTheReadmeShowsIsRendered"
             """);
 
     boolean isOf(Block block) {

@@ -36,6 +36,8 @@ final class KubernetesManifestsTest {
 
     private static final Path FOLDER = Path.of("dist/src/main/dist/kubernetes");
 
+    private static final Path PAGE = Path.of("../docs/install.md");
+
     @TempDir
     private Path folder;
 
@@ -149,13 +151,13 @@ final class KubernetesManifestsTest {
     }
 
     @Test
-    void theOverlayThatTheReadmeShowsIsRendered() throws Exception {
+    void theOverlayThatThePageShowsIsRendered() throws Exception {
         assertThat(kustomized(shown(0, "gateway.yaml", "mirror.yaml")))
                 .contains("image: registry.example/understudy:0.1.0", "mine: gateway.yaml", "mine: mirror.yaml");
     }
 
     @Test
-    void theOverlayWithSupervisorsThatTheReadmeShowsIsRendered() throws Exception {
+    void theOverlayWithSupervisorsThatThePageShowsIsRendered() throws Exception {
         assertThat(kustomized(shown(1, "cluster.yaml")))
                 .contains("mine: cluster.yaml", "name: understudy-supervisor", "secretName: gateway-tls");
     }
@@ -169,7 +171,7 @@ final class KubernetesManifestsTest {
             }
         }
         List<String> blocks = Pattern.compile("^```yaml\n(.*?)^```$", Pattern.MULTILINE | Pattern.DOTALL)
-                .matcher(Files.readString(FOLDER.resolve("README.md")))
+                .matcher(Files.readString(PAGE))
                 .results()
                 .map(block -> block.group(1))
                 .toList();
@@ -282,8 +284,8 @@ final class KubernetesManifestsTest {
     /** The command that the document gives, without its last part, which needs a cluster. */
     @Test
     void theAlertsMakeAnObjectForThePrometheusOperator() throws Exception {
-        String readme = Files.readString(FOLDER.resolve("README.md"));
-        String command = readme.substring(readme.indexOf("{ printf"), readme.indexOf(" | kubectl apply -f -"));
+        String page = Files.readString(PAGE);
+        String command = page.substring(page.indexOf("{ printf"), page.indexOf(" | kubectl apply -f -"));
         Process process = new ProcessBuilder("sh", "-c", command)
                 .directory(FOLDER.toFile())
                 .redirectErrorStream(true)
