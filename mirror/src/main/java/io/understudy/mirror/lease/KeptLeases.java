@@ -372,7 +372,7 @@ public final class KeptLeases implements TargetLeases {
     }
 
     /** Unregisters leases that the target lacks and no key needs. */
-    private synchronized void forgetMissing() {
+    synchronized void forgetMissing() {
         for (long id : Set.copyOf(registered)) {
             if (!held.containsKey(id)) {
                 requireNoneLost();

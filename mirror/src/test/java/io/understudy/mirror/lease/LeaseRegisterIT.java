@@ -114,7 +114,7 @@ final class LeaseRegisterIT {
             Compare earlier = epochOf(target);
             new LeaseRegister("dr", calls).add(List.of(id), SOURCE, List.of(earlier));
             target.put(ReservedKeys.epoch("dr").toStringUtf8(), "7");
-            try (KeptLeases kept = kept(cluster, calls)) {
+            try (KeptLeases kept = kept(cluster)) {
                 kept.of(SOURCE);
                 var unused = kept.begin();
                 kept.held().forEach(lease -> lease.keptAlive(System.nanoTime(), 30));
@@ -141,7 +141,7 @@ final class LeaseRegisterIT {
             target.put(ReservedKeys.epoch("dr").toStringUtf8(), "8");
             Compare ours = epochOf(target);
             register.add(List.of(ended), SOURCE, List.of(ours));
-            try (KeptLeases kept = kept(cluster, calls)) {
+            try (KeptLeases kept = kept(cluster)) {
                 kept.of(SOURCE);
                 var unused = kept.begin();
                 HeldLease lease = kept.held().iterator().next();
