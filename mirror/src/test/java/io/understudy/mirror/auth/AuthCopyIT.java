@@ -171,7 +171,7 @@ final class AuthCopyIT {
             source.calls().addRole("later");
             await().atMost(PATIENCE).untilAsserted(() -> assertThat(
                             ShownAuth.of(mirror).json().path("held").asText())
-                    .contains("in the target"));
+                    .contains("closed the target to clients"));
             assertThat(target.held().grantsOf("app")).isEmpty();
             assertThat(target.held().roles()).doesNotContainKey("later");
 
