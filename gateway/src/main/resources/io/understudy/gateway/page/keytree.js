@@ -25,10 +25,10 @@ class Level {
   entries = [];
   count = 0;
   revision = 0;
-  limit = PAGE;
 
-  constructor(prefix) {
+  constructor(prefix, limit = PAGE) {
     this.prefix = prefix;
+    this.limit = limit;
   }
 
   /** Number of keys that the entries represent. */
@@ -97,8 +97,8 @@ export class KeyTree {
   }
 
   /** Replaces the tree by the keys below a prefix. */
-  async list(prefix) {
-    const root = await this.#loaded(new Level(prefix), ++this.#asked);
+  async list(prefix, limit) {
+    const root = await this.#loaded(new Level(prefix, limit), ++this.#asked);
     if (root !== null) {
       this.clear();
       this.root = root;
@@ -168,7 +168,8 @@ export class KeyTree {
       },
       event: ({ name, data }) => {
         if (name === 'gap') {
-          this.list(this.root.prefix);
+          // As long as it was.
+          this.list(this.root.prefix, this.root.limit);
         } else {
           JSON.parse(data).changes.forEach((change) => this.#take(change));
           this.#on.changed();
