@@ -101,7 +101,10 @@ public final class Switchover {
                         + " has everything up to the end marker, and compares what changed",
                 "move: makes " + target
                         + " the primary, in one transaction; cannot be undone, a failback moves it back",
-                "open: opens " + target + " and turns the mirror round; " + source + " stays closed to clients");
+                "open: opens " + target + " and turns the mirror round; " + source
+                        + (options.way() == Way.NONE
+                                ? " is not closed, and the mirror overwrites what clients write there"
+                                : " stays closed to clients"));
     }
 
     private String closes() {
