@@ -1,4 +1,4 @@
-// Keys below a prefix as a tree, as the user may see them. Nothing is asked for before the user does.
+// Keys below a prefix as a tree, as the user may see them. Sends no request before the user lists keys.
 import { copyButton, etcdctl } from './command.js';
 import { empty, html, nothing, render } from './html.js';
 import { plural, whole } from './format.js';

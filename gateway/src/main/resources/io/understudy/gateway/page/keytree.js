@@ -71,7 +71,8 @@ export class KeyTree {
   #on;
   #levels = new Map();
   #stream = null;
-  #asked = 0;
+  /** Number of the list, so that responses for an earlier one are dropped. */
+  #generation = 0;
   /** Recent creations and deletions, applied to levels whose response was in flight. */
   #recent = [];
   #dropped = 0;
@@ -86,7 +87,7 @@ export class KeyTree {
   }
 
   clear() {
-    this.#asked++;
+    this.#generation++;
     this.#stream?.close();
     this.#stream = null;
     this.#levels.clear();
@@ -98,7 +99,7 @@ export class KeyTree {
 
   /** Replaces the tree by the keys below a prefix. */
   async list(prefix, limit) {
-    const root = await this.#loaded(new Level(prefix, limit), ++this.#asked);
+    const root = await this.#loaded(new Level(prefix, limit), ++this.#generation);
     if (root !== null) {
       this.clear();
       this.root = root;
@@ -122,7 +123,7 @@ export class KeyTree {
   }
 
   async open({ bytes, id }) {
-    const level = await this.#loaded(new Level(bytes), this.#asked);
+    const level = await this.#loaded(new Level(bytes), this.#generation);
     if (level !== null) {
       this.#levels.set(id, level);
       this.#on.changed();
@@ -137,25 +138,25 @@ export class KeyTree {
   /** Reads a level with one more page; also the first pages may have changed. */
   async more(level) {
     level.limit = Math.min(level.limit + PAGE, MOST_ENTRIES);
-    await this.#loaded(level, this.#asked);
+    await this.#loaded(level, this.#generation);
     this.#on.changed();
   }
 
   /** Loads a level; null if that failed, or another list was requested since. */
-  async #loaded(level, asked) {
+  async #loaded(level, generation) {
     try {
       await level.load();
     } catch (why) {
-      if (asked === this.#asked) {
+      if (generation === this.#generation) {
         this.#on.failed(why);
       }
       return null;
     }
-    if (asked === this.#asked && this.#dropped > level.revision) {
-      return this.#loaded(level, asked);
+    if (generation === this.#generation && this.#dropped > level.revision) {
+      return this.#loaded(level, generation);
     }
     this.#recent.forEach((change) => take(level, change));
-    return asked === this.#asked ? level : null;
+    return generation === this.#generation ? level : null;
   }
 
   #watch(from) {

@@ -337,19 +337,33 @@ public final class Switchover {
         }
     }
 
-    /** Keeps the leases alive at the former primary, at once; then at both, as long as the command runs. */
+    /**
+     * Keeps the leases alive at the former primary, at once; then at both, as long as the command runs. On one thread for
+     * each, so that a cluster that does not respond ends no leases at the other one.
+     */
     private void keepAlive(Way way) {
         keepAliveFrom(way, direction.from());
         beats.end();
-        beats = lock.repeat(
+        Lock.Beats atFrom = repeat(() -> keepAliveFrom(way, direction.from().with(ALIVE)));
+        Lock.Beats atTo = repeat(() -> {
+            // Some were granted right before the closing.
+            leases.addAll(to.promptly().leases());
+            keepAlive(direction.to().with(ALIVE), leases);
+        });
+        beats = () -> {
+            atFrom.end();
+            atTo.end();
+        };
+    }
+
+    private Lock.Beats repeat(Runnable keepAlive) {
+        return lock.repeat(
                 () -> {
                     try {
-                        keepAliveFrom(way, direction.from().with(ALIVE));
-                        // Some were granted right before the closing.
-                        leases.addAll(to.promptly().leases());
-                        keepAlive(direction.to().with(ALIVE), leases);
-                    } catch (TakeOverException e) {
+                        keepAlive.run();
+                    } catch (RuntimeException e) {
                         // The next attempt comes soon.
+                        LOG.atDebug().addKeyValue("cause", e.getMessage()).log("leases not kept alive");
                     }
                 },
                 ALIVE);

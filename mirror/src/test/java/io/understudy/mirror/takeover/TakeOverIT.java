@@ -57,6 +57,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The primary role moves there and back while clients write at both sides, on real clusters.
@@ -128,8 +129,9 @@ final class TakeOverIT {
     }
 
     /** The closed source refuses the keep-alives of its owner. */
-    @Test
-    void aLeaseLivesHoweverLongTheMoveTakes() throws Exception {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aLeaseLivesHoweverLongTheMoveTakes(boolean isTargetPaused) throws Exception {
         start(Way.ROLES);
         MirrorProcess mirror = opened(Mirrors.start(settings()));
         awaitSynced(mirror, source);
@@ -151,15 +153,31 @@ final class TakeOverIT {
                 TimeUnit.MILLISECONDS);
         TakeOverCalls atSource = client(source, MIRROR);
         ByteString key = ByteString.copyFromUtf8("/app/leased");
+        TakeOver.Steps steps = step -> {
+            if (step.equals("drain")) {
+                if (isTargetPaused) {
+                    target.leader().pause();
+                }
+                // Less than the lock lives without the target.
+                await().during(Duration.ofSeconds(isTargetPaused ? 4 : 6))
+                        .atMost(Mirrors.PATIENCE)
+                        .until(() -> atSource.get(key).isPresent());
+                if (isTargetPaused) {
+                    target.members().get(0).resume();
+                    throw new TakeOverException("interrupted");
+                }
+            }
+        };
         try (TakeOver clusters = takeOver(Way.ROLES)) {
-            TakeOverReport report = clusters.switchover(OPTIONS, step -> {
-                        if (step.equals("drain")) {
-                            await().during(Duration.ofSeconds(6))
-                                    .atMost(Mirrors.PATIENCE)
-                                    .until(() -> atSource.get(key).isPresent());
-                        }
-                    })
-                    .run();
+            Switchover switchover = clusters.switchover(OPTIONS, steps);
+            if (isTargetPaused) {
+                // Its own leases expired.
+                assertThatThrownBy(switchover::run)
+                        .hasMessageEndingWith("source " + source.clientUrls() + " is open again");
+                assertThat(atSource.get(key)).isPresent();
+                return;
+            }
+            TakeOverReport report = switchover.run();
             assertThat(report.loss()).as(report.toString()).isEqualTo(TakeOverReport.NONE);
         }
         assertThat(client(target, MIRROR).get(key)).isPresent();
