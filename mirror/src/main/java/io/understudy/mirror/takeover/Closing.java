@@ -31,6 +31,7 @@ import java.util.function.BiConsumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -542,6 +543,21 @@ record Closing(
 
     /** What the permissions of a role become. */
     private record RoleChange(String role, List<Grant> present, List<Grant> wanted) {
+        /** Whether a type changes, and etcd may not find the permission: it only looks at the first one of that key. */
+        boolean mayAddTwin() {
+            return wanted.stream()
+                    .anyMatch(each -> isTwin(each, present)
+                            && Stream.concat(present.stream(), wanted.stream())
+                                            .filter(other -> other.key().equals(each.key()))
+                                            .count()
+                                    > 2);
+        }
+
+        RoleChange twins(List<Grant> now) {
+            return new RoleChange(
+                    role, now, wanted.stream().filter(each -> isTwin(each, now)).toList());
+        }
+
         List<Grant> granted(boolean write) {
             return wanted.stream()
                     .filter(each -> type(each).equals(Permission.Type.READ) != write && !present.contains(each))
@@ -586,7 +602,24 @@ record Closing(
     private void become(List<RoleChange> changes) {
         each(changes, change -> change.granted(true), cluster::grant);
         each(changes, change -> change.granted(false), cluster::grant);
+        List<RoleChange> twins = twins(changes);
+        each(twins, RoleChange::wanted, cluster::revoke);
+        each(twins, RoleChange::wanted, cluster::grant);
         each(changes, RoleChange::revoked, cluster::revoke);
+    }
+
+    /**
+     * Permissions that etcd added beside one of the same range, instead of changing its type. A revocation removes both.
+     * What the role has besides covers them meanwhile, as a rule: the others that started at that key.
+     */
+    private List<RoleChange> twins(List<RoleChange> changes) {
+        Map<String, List<Grant>> now = grants(changes.stream()
+                .filter(RoleChange::mayAddTwin)
+                .map(RoleChange::role)
+                .toList());
+        return changes.stream()
+                .map(change -> change.twins(now.getOrDefault(change.role(), List.of())))
+                .toList();
     }
 
     private void each(
@@ -650,6 +683,11 @@ record Closing(
         }
         parts.add(new KeyRange(from, range.to()));
         return parts;
+    }
+
+    /** Whether there is another permission of its range, with another type. */
+    private static boolean isTwin(Grant grant, List<Grant> all) {
+        return all.stream().anyMatch(each -> isSame(each, grant) && type(each) != type(grant));
     }
 
     private static boolean isSame(Grant one, Grant other) {

@@ -95,29 +95,52 @@ final class ClosingTest {
         assertThat(new HashSet<>(cluster.roles.get("app"))).isEqualTo(before);
     }
 
+    /** etcd then adds permissions instead of changing their types. */
+    @Test
+    void permissionsThatStartAtOneKeyCloseAndOpen() {
+        start(
+                permission(Permission.Type.READ, "/", "/x"),
+                permission(Permission.Type.READWRITE, "/", "0"),
+                permission(Permission.Type.READWRITE, "/", "/y"));
+        Set<Permission> before = new HashSet<>(cluster.roles.get("app"));
+
+        Closed closed = closing.prepare(Way.ROLES);
+        closing.close(closed);
+        closing.refuseKeepAlives(closed);
+        assertOpen("/a/k", "/c/k");
+        closing.open(closed);
+        assertThat(cluster.roles.get("app")).hasSize(before.size()).containsAll(before);
+    }
+
     /** Their commands have different locks. */
     @ParameterizedTest
-    @CsvSource({"true,true", "true,false", "false,true", "false,false"})
-    void mirrorsOfOneClusterDoNotOpenWhatAnotherClosed(boolean isPreparedBefore, boolean isOpenedInOrder) {
+    @CsvSource({
+        "/a/,/b/,true,true", "/a/,/b/,true,false", "/a/,/b/,false,true", "/a/,/b/,false,false",
+        "/b/,/a/,true,true", "/b/,/a/,true,false", "/b/,/a/,false,true", "/b/,/a/,false,false"
+    })
+    void mirrorsOfOneClusterDoNotOpenWhatAnotherClosed(
+            String ofFirst, String ofSecond, boolean isPreparedBefore, boolean isOpenedInOrder) {
         start(permission(Permission.Type.READWRITE, "/", "0"));
-        Closing first = of("/a/");
-        Closing second = of("/b/");
+        Closing first = of(ofFirst);
+        Closing second = of(ofSecond);
         Closed one = first.prepare(Way.ROLES);
         Closed other = isPreparedBefore ? second.prepare(Way.ROLES) : null;
         closed(first, one);
         other = other == null ? second.prepare(Way.ROLES) : other;
         closed(second, other);
+        second.refuseKeepAlives(other);
+        assertOpen("/c/k");
         closed(first, one);
         assertOpen("/c/k");
         if (isOpenedInOrder) {
             opened(first, one);
             opened(first, one);
-            assertOpen("/a/k", "/c/k");
+            assertOpen(ofFirst + "k", "/c/k");
             opened(second, other);
         } else {
             opened(second, other);
             opened(second, other);
-            assertOpen("/b/k", "/c/k");
+            assertOpen(ofSecond + "k", "/c/k");
             opened(first, one);
         }
         assertOpen("/a/k", "/b/k", "/c/k");

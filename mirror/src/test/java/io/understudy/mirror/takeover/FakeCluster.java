@@ -29,6 +29,7 @@ import io.understudy.mirror.call.CallFailedException;
 import io.understudy.vocabulary.KeyRange;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -377,8 +378,14 @@ final class FakeCluster implements TakeOverCalls {
     @Override
     public void grant(String role, Permission permission) {
         var unused = world.request(this, "grant", () -> {
-            List<Permission> after = without(role, permission);
-            after.add(permission);
+            List<Permission> after = new ArrayList<>(roles.get(role));
+            // As etcd does, which looks at the first one of that key only.
+            Optional<Permission> found = after.stream()
+                    .filter(each -> each.getKey().equals(permission.getKey()))
+                    .findFirst()
+                    .filter(each -> each.getRangeEnd().equals(permission.getRangeEnd()));
+            found.ifPresentOrElse(each -> after.set(after.indexOf(each), permission), () -> after.add(permission));
+            after.sort(Comparator.comparing(Permission::getKey, KeyRange.KEY_ORDER));
             roles.put(role, after);
             return true;
         });

@@ -34,12 +34,20 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Two clusters with mirror {@code dr} of {@code /app/} from the first to the second, and its commands. */
+/** Two clusters with mirror {@code dr} of {@code /app/} from the first to the second, or several ones, and their commands. */
 final class TwoSites implements AutoCloseable {
 
-    static final MirrorScope SCOPE = MirrorScope.prefix("/app/");
+    /** A mirror of the keys with a prefix. */
+    record Mirrored(String name, String prefix) {
+        MirrorScope scope() {
+            return MirrorScope.prefix(prefix);
+        }
+    }
+
+    static final Mirrored DR = new Mirrored("dr", "/app/");
     static final TakeOverOptions OPTIONS =
             TakeOverOptions.DEFAULTS.acceptingSilentWatchers().within(Duration.ofSeconds(30), Duration.ofSeconds(20));
     static final Credentials MIRROR = new Credentials("mirror", "secret");
@@ -127,16 +135,27 @@ final class TwoSites implements AutoCloseable {
     }
 
     MirrorProcess startMirror() {
-        return opened(Mirrors.start(
-                mirror(source.clientUrls().get(0), target.clientUrls().get(0), tls())));
+        return startMirrors(DR);
+    }
+
+    /** One process with all of them. */
+    MirrorProcess startMirrors(Mirrored... mirrors) {
+        return opened(Mirrors.start(Stream.of(mirrors)
+                .map(each -> mirror(
+                        each, source.clientUrls().get(0), target.clientUrls().get(0), tls()))
+                .toArray(MirrorSettings.Mirror[]::new)));
     }
 
     /** The mirror with these endpoints alone. */
     static MirrorSettings.Mirror mirror(URI source, URI target, @Nullable TlsFiles tls) {
+        return mirror(DR, source, target, tls);
+    }
+
+    private static MirrorSettings.Mirror mirror(Mirrored mirrored, URI source, URI target, @Nullable TlsFiles tls) {
         return new MirrorSettings.Mirror(
-                "dr",
+                mirrored.name(),
                 MirrorSettings.Source.Etcd.of(settings(source, tls)),
-                SCOPE,
+                mirrored.scope(),
                 MirrorSettings.Target.Etcd.of(
                         settings(target, tls),
                         EtcdSinkOptions.DEFAULTS.with(LeaseMode.TTL).withMaxPrunePercent(100)));
@@ -150,13 +169,24 @@ final class TwoSites implements AutoCloseable {
     }
 
     TakeOver commands() {
-        return commands(source.clientUrls().get(0), target.clientUrls().get(0), tls(), OPTIONS.patience(), hasAuth);
+        return commands(DR);
+    }
+
+    TakeOver commands(Mirrored mirrored) {
+        return commands(
+                mirror(mirrored, source.clientUrls().get(0), target.clientUrls().get(0), tls()),
+                OPTIONS.patience(),
+                hasAuth);
     }
 
     /** Commands that reach the clusters there. */
     static TakeOver commands(URI source, URI target, @Nullable TlsFiles tls, Duration patience, boolean hasAuth) {
+        return commands(mirror(source, target, tls), patience, hasAuth);
+    }
+
+    private static TakeOver commands(MirrorSettings.Mirror mirror, Duration patience, boolean hasAuth) {
         Credentials user = hasAuth ? ROOT : null;
-        return new TakeOver(mirror(source, target, tls), user, user, patience);
+        return new TakeOver(mirror, user, user, patience);
     }
 
     boolean hasAuth() {
@@ -183,10 +213,15 @@ final class TwoSites implements AutoCloseable {
                 patience);
     }
 
+    /** Of a side, as a user that may do anything. */
+    TakeOverCalls administrator(int side) {
+        return calls.get(side);
+    }
+
     /** All mirrored keys, with values and whether they have leases. */
-    Map<String, String> contents(int side) {
+    private Map<String, String> contents(Mirrored mirrored, int side) {
         Map<String, String> contents = new LinkedHashMap<>();
-        KeyRange range = SCOPE.sourceRanges().get(0);
+        KeyRange range = mirrored.scope().sourceRanges().get(0);
         ByteString next = range.etcdKey();
         while (next != null) {
             var page = calls.get(side)
@@ -210,14 +245,22 @@ final class TwoSites implements AutoCloseable {
 
     /** Which side its record names, of the higher epoch: 0 for the source. */
     int primary() {
-        Records.Found first = records(0).read();
-        Records.Found second = records(1).read();
+        return primary(DR);
+    }
+
+    int primary(Mirrored mirrored) {
+        Records.Found first = records(mirrored, 0).read();
+        Records.Found second = records(mirrored, 1).read();
         return second.isPrimary() && (!first.isPrimary() || second.epoch() > first.epoch()) ? 1 : 0;
     }
 
     /** Of a side: 0 for the source. */
     Records records(int side) {
-        return new Records(calls.get(side), "dr");
+        return records(DR, side);
+    }
+
+    Records records(Mirrored mirrored, int side) {
+        return new Records(calls.get(side), mirrored.name());
     }
 
     /** The locks of commands that were killed expire. */
@@ -229,12 +272,23 @@ final class TwoSites implements AutoCloseable {
 
     /** The mirror runs from there and has all of it. */
     static void awaitSynced(MirrorProcess mirror, LocalEtcd from) {
+        awaitSynced(mirror, DR, from);
+    }
+
+    static void awaitSynced(MirrorProcess mirror, Mirrored mirrored, LocalEtcd from) {
         await().atMost(Mirrors.PATIENCE).pollInterval(Duration.ofMillis(20)).untilAsserted(() -> {
-            MirrorReport report = mirror.reports().get(0);
+            MirrorReport report = report(mirror, mirrored);
             assertThat(isSynced(report, from.clientUrls().get(0)))
                     .as(report.toString())
                     .isTrue();
         });
+    }
+
+    static MirrorReport report(MirrorProcess mirror, Mirrored mirrored) {
+        return mirror.reports().stream()
+                .filter(each -> each.mirror().equals(mirrored.name()))
+                .findFirst()
+                .orElseThrow();
     }
 
     static boolean isSynced(MirrorReport report, URI from) {
@@ -243,8 +297,12 @@ final class TwoSites implements AutoCloseable {
 
     /** Both sides are equal. */
     void assertEqual() {
+        assertEqual(DR);
+    }
+
+    void assertEqual(Mirrored mirrored) {
         await().atMost(Mirrors.PATIENCE)
-                .untilAsserted(() -> assertThat(contents(1)).isEqualTo(contents(0)));
+                .untilAsserted(() -> assertThat(contents(mirrored, 1)).isEqualTo(contents(mirrored, 0)));
     }
 
     @Override

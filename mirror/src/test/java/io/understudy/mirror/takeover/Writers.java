@@ -54,12 +54,16 @@ final class Writers implements AutoCloseable {
         }
     }
 
+    private final String prefix;
     private final List<TakeOverCalls> sides;
     private final List<Register> registers = new ArrayList<>();
     private final List<Thread> threads = new ArrayList<>();
     private final List<Worker> workers = new ArrayList<>();
     private final List<Span> lost = new CopyOnWriteArrayList<>();
     private final List<String> problems = new CopyOnWriteArrayList<>();
+    /** Of writes that were not permitted, by side. */
+    private final List<AtomicInteger> refused = List.of(new AtomicInteger(), new AtomicInteger());
+
     private final ConcurrentLinkedQueue<String> refusedTenants = new ConcurrentLinkedQueue<>();
     private final AtomicInteger acknowledged = new AtomicInteger();
     private final LockQueue locks = new LockQueue(problems);
@@ -69,6 +73,12 @@ final class Writers implements AutoCloseable {
 
     /** @param mayMove whether clients try the other side when one does not acknowledge */
     Writers(TwoSites sites, int writers, boolean mayMove) {
+        this(sites, TwoSites.DR.prefix(), writers, mayMove);
+    }
+
+    /** @param prefix of their keys */
+    Writers(TwoSites sites, String prefix, int writers, boolean mayMove) {
+        this.prefix = prefix;
         this.sides = List.of(sites.client(sites.source), sites.client(sites.target));
         this.mayMove = mayMove;
         for (int n = 0; n < writers; n++) {
@@ -142,6 +152,11 @@ final class Writers implements AutoCloseable {
         return !named.isEmpty() && named.stream().allMatch(key -> key.toString().startsWith("\"/app/lock/"));
     }
 
+    /** How many writes a side did not permit. */
+    int refused(int side) {
+        return refused.get(side).get();
+    }
+
     /** Writes of the other tenant that were not permitted. */
     List<String> refusedTenants() {
         return List.copyOf(refusedTenants);
@@ -179,6 +194,11 @@ final class Writers implements AutoCloseable {
             register.checkEnd(sides.get(primary));
         }
         verify();
+    }
+
+    private static boolean isRefused(TakeOverException e) {
+        String message = String.valueOf(e.getMessage());
+        return message.contains("permission denied") || message.contains("user name is empty");
     }
 
     @Override
@@ -246,7 +266,7 @@ final class Writers implements AutoCloseable {
         Register(String id, Kind kind) {
             this.id = id;
             this.kind = kind;
-            this.keys = kind == Kind.TXN ? List.of("/app/" + id + "/a", "/app/" + id + "/b") : List.of("/app/" + id);
+            this.keys = kind == Kind.TXN ? List.of(prefix + id + "/a", prefix + id + "/b") : List.of(prefix + id);
         }
 
         /** Whether a write is acknowledged. */
@@ -264,6 +284,9 @@ final class Writers implements AutoCloseable {
                 known = present(answer);
             } catch (TakeOverException e) {
                 add(new Write(value, side, 0, known));
+                if (isRefused(e)) {
+                    refused.get(side).incrementAndGet();
+                }
                 if (String.valueOf(e.getMessage()).contains("lease not found")) {
                     lease = 0;
                 }
@@ -395,7 +418,7 @@ final class Writers implements AutoCloseable {
                                             .addSuccess(Records.put(key, value))
                                             .build());
                 } catch (TakeOverException e) {
-                    if (String.valueOf(e.getMessage()).contains("permission denied")) {
+                    if (isRefused(e)) {
                         refusedTenants.add("side " + side + ": " + e.getMessage());
                     }
                 }
