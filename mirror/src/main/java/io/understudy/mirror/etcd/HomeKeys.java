@@ -27,9 +27,24 @@ final class HomeKeys {
      * The records of a cluster at {@code revision}.
      *
      * @param own of this mirror, null for none, last written at {@code ownRevision}
-     * @param others of other mirrors
+     * @param others readable ones of other mirrors
+     * @param unreadable the first other one that is not; null for none
      */
-    record Known(ClusterId cluster, long revision, @Nullable Home own, long ownRevision, List<Home> others) {}
+    record Known(
+            ClusterId cluster,
+            long revision,
+            @Nullable Home own,
+            long ownRevision,
+            List<Home> others,
+            SinkException.@Nullable Refused unreadable) {
+        /** @throws SinkException.Refused a record of another mirror, which may concern this one, is not readable */
+        Known readable() {
+            if (unreadable != null) {
+                throw unreadable;
+            }
+            return this;
+        }
+    }
 
     private static final RangeRequest ALL =
             EtcdMessages.range(ReservedKeys.HOMES).build();
@@ -55,16 +70,21 @@ final class HomeKeys {
         Home own = null;
         long ownRevision = 0;
         List<Home> others = new ArrayList<>();
+        SinkException.Refused unreadable = null;
         for (KeyValue found : answer.getKvsList()) {
-            Home home = decoded(found);
             if (found.getKey().equals(ReservedKeys.home(mirror))) {
-                own = home;
+                own = decoded(found);
                 ownRevision = found.getModRevision();
-            } else {
-                others.add(home);
+                continue;
+            }
+            try {
+                others.add(decoded(found));
+            } catch (SinkException.Refused e) {
+                unreadable = unreadable == null ? e : unreadable;
             }
         }
-        return new Known(new ClusterId(header.getClusterId()), header.getRevision(), own, ownRevision, others);
+        return new Known(
+                new ClusterId(header.getClusterId()), header.getRevision(), own, ownRevision, others, unreadable);
     }
 
     /**

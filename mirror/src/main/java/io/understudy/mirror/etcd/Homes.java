@@ -9,6 +9,7 @@ import io.understudy.vocabulary.KeyRange;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -65,7 +66,8 @@ final class Homes {
      * @throws SinkException.Refused the target is the keys' primary
      */
     void requireElsewhere() {
-        requireElsewhere(atTarget.read(), null);
+        HomeKeys.Known here = atTarget.read();
+        requireElsewhere(here.own() == null ? here.readable() : here, null);
     }
 
     /**
@@ -87,7 +89,11 @@ final class Homes {
         for (int changes = 0; changes < CHANGES; ) {
             try {
                 requireElsewhere(here, there.own());
-                requireNotBack(there, here);
+                if (isRecorded(source, there, here)) {
+                    settled(Objects.requireNonNull(here.own()), true);
+                    return;
+                }
+                requireNotBack(there.readable(), here.readable());
             } catch (SinkException.Refused e) {
                 withdraw(offered);
                 throw e;
@@ -127,6 +133,20 @@ final class Homes {
                 + HomeKeys.shown(ReservedKeys.home(mirror)) + " of both clusters in " + CHANGES
                 + " attempts, due to concurrent writes. Two mirrors with the same name are running, or a switchover is"
                 + " in progress");
+    }
+
+    /**
+     * Whether both clusters have this mirror's record already, but not all of other mirrors can be read, such as those of
+     * a later version. These mirrors found it when they began.
+     */
+    private boolean isRecorded(ClusterId source, HomeKeys.Known there, HomeKeys.Known here) {
+        Home own = here.own();
+        return (there.unreadable() != null || here.unreadable() != null)
+                && own != null
+                && own.agreesWith(there.own())
+                && own.source().equals(source)
+                && own.target().equals(here.cluster())
+                && own.scope().equals(scope);
     }
 
     private boolean isSettled(ClusterId source) {

@@ -31,7 +31,8 @@ public final class UpstreamMirrors {
                 // The source may be away, and leases have to be kept alive.
                 return;
             }
-            HomeKeys.Known there = new HomeKeys(sources, "source", mirror).read();
+            HomeKeys.Known there =
+                    new HomeKeys(sources, "source", mirror).read().readable();
             for (String name : names) {
                 if (there.others().stream().noneMatch(home -> brings(name, home, there))) {
                     throw new SinkException.NotYet("upstream mirror " + name + " to start for the first time");

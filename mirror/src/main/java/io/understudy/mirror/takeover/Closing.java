@@ -1,9 +1,11 @@
 package io.understudy.mirror.takeover;
 
 import com.google.protobuf.ByteString;
+import com.google.protobuf.TextFormat;
 import io.etcd.jetcd.api.AlarmRequest;
 import io.etcd.jetcd.api.AlarmRequest.AlarmAction;
 import io.etcd.jetcd.api.AlarmResponse;
+import io.etcd.jetcd.api.KeyValue;
 import io.etcd.jetcd.api.Permission;
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RangeResponse;
@@ -73,6 +75,11 @@ record Closing(
                     + " has a NOSPACE alarm, under which etcd 3.5 does not reject deletes: free space, defragment and disarm"
                     + " the alarm first, or use --allow-loss");
         }
+    }
+
+    /** Refuses a move to a cluster that could not be opened afterwards, since a record of another mirror is not readable. */
+    void requireReadable() {
+        var unused = others();
     }
 
     /**
@@ -486,12 +493,26 @@ record Closing(
                 this,
                 here,
                 records.getKvsList().stream()
-                        .map(found -> Records.decoded(cluster, found))
-                        .filter(other -> !other.mirror().equals(name) && way(other) != Way.NONE)
+                        .filter(found -> !found.getKey().equals(ReservedKeys.home(name)))
+                        .map(this::other)
+                        .filter(other -> way(other) != Way.NONE)
                         // A cluster that the role has moved to is about to be opened.
                         .filter(other -> other.move().phase() != Phase.MOVED
                                 || !other.cluster().equals(here))
                         .toList());
+    }
+
+    private Home other(KeyValue found) {
+        try {
+            return Records.decoded(cluster, found);
+        } catch (TakeOverException e) {
+            throw new TakeOverException(
+                    "what another mirror has closed is not known: " + e.getMessage()
+                            + ". Use a version that can read key \""
+                            + TextFormat.escapeBytes(found.getKey())
+                            + "\", or delete it in both clusters if that mirror no longer exists",
+                    e);
+        }
     }
 
     /** Records of other mirrors that keep the cluster closed. */

@@ -621,6 +621,7 @@ public final class Switchover {
         var unused = other.required();
         from.requireRecorded(primary);
         to.requireRecorded(other);
+        direction.closingTo().requireReadable();
         if (other.isPrimary()) {
             Claims claims = new Claims(primary, other);
             throw new TakeOverException(claims.shown(from.shown(), to.shown()) + "; run " + claims.remedy() + " first");

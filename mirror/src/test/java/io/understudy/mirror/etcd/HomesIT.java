@@ -93,6 +93,28 @@ final class HomesIT {
         assertThat(homes.path(next)).containsExactly(next);
     }
 
+    /** Such as one of a later version. */
+    @Test
+    void anUnreadableRecordOfAnotherMirrorStopsNewMirrorsOnly() {
+        homes("ab", a, b).settle(id(inA));
+        List<Homes> fresh = List.of(homes("other", a, b), homes("ba", b, a));
+        for (TestClient side : List.of(inA, inB)) {
+            side.put(ReservedKeys.home("later").toStringUtf8(), "{\"format\":9}");
+            Homes known = homes("ab", a, b);
+            known.requireElsewhere();
+            known.settle(id(inA));
+            assertThat(known.path(id(inA))).containsExactly(id(inA));
+            assertThatThrownBy(() -> fresh.get(0).settle(id(inA)))
+                    .isInstanceOf(SinkException.Refused.class)
+                    .hasMessageContaining("home/later");
+            assertThatThrownBy(() -> fresh.get(1).settle(id(inB))).isInstanceOf(SinkException.Refused.class);
+        }
+        assertThatThrownBy(() -> homes("ab", a, b).settle(new ClusterId(7)))
+                .as("another source")
+                .hasMessageContaining("home/later");
+        assertThat(home(inB, "ab")).containsExactly(id(inA));
+    }
+
     @Test
     void oneOfTwoOppositeMirrorsStartedAtOnceRunsAloneWithoutTraces() throws Exception {
         ExecutorService threads = Executors.newFixedThreadPool(2);

@@ -1065,6 +1065,22 @@ final class SwitchoverFaultsTest {
                 .hasMessageStartingWith("invalid primary record at source: ");
     }
 
+    /** Whether it keeps the cluster closed is not known, so neither could be opened. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void anUnreadableRecordOfAnotherMirrorRefusesAMove(boolean isAtTarget) {
+        World world = new World(Way.ROLES, false);
+        FakeCluster there = isAtTarget ? world.target : world.source;
+        there.put(ReservedKeys.home("other"), ByteString.copyFromUtf8("{}"), 0);
+        world.quiet = true;
+        Switchover move = world.switchover(OPTIONS);
+        assertThatThrownBy(move::check).hasMessageContaining("home/other");
+        assertThatThrownBy(move::run)
+                .isInstanceOf(TakeOverException.class)
+                .hasMessageContaining("invalid primary record at " + (isAtTarget ? "target" : "source"));
+        assertThat(world.source.isOpen("/app/k")).isTrue();
+    }
+
     /** Tests invariant M41: clients wrote to the former primary since a mirror into it was stopped during a snapshot. */
     @Test
     void aSnapshotThatAMirrorIntoTheFormerPrimaryLeftUnfinishedIsNotContinued() {
