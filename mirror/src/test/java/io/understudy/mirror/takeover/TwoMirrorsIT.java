@@ -113,7 +113,7 @@ final class TwoMirrorsIT {
             // The target of a mirror that was never moved is open.
             writers = Stream.of(DR, OTHER)
                     .collect(Collectors.toMap(
-                            each -> each, each -> sites.opened(new Writers(sites, each.prefix(), 2, false))));
+                            each -> each, each -> sites.opened(new Writers(sites, each.prefix(), 1, false))));
             continues(DR);
             continues(OTHER);
         }
