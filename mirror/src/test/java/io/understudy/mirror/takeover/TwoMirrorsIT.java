@@ -48,7 +48,6 @@ final class TwoMirrorsIT {
             run.move(OTHER, true);
             run.move(DR, true);
             run.failOver(DR);
-            run.move(DR, true);
             run.end();
         }
     }
