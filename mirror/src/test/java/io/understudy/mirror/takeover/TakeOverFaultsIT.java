@@ -35,7 +35,8 @@ import org.slf4j.LoggerFactory;
  * links between them. Commands and mirror are processes. The writers check that nothing acknowledged is lost.
  *
  * <p>Properties: {@code understudy.takeover.faults}, how many in all; {@code understudy.takeover.tls}, {@code true} for TLS;
- * {@code understudy.seed}.
+ * {@code understudy.takeover.keys} and {@code understudy.takeover.leases}, which the source has at first; {@code
+ * understudy.seed}.
  *
  * <p>Tests invariants M37, M40.
  */
@@ -46,6 +47,8 @@ final class TakeOverFaultsIT {
     private static final Logger LOG = LoggerFactory.getLogger(TakeOverFaultsIT.class);
     private static final int FAULTS = Integer.getInteger("understudy.takeover.faults", 300);
     private static final boolean TLS = Boolean.getBoolean("understudy.takeover.tls");
+    private static final int KEYS = Integer.getInteger("understudy.takeover.keys", 0);
+    private static final int LEASES = Integer.getInteger("understudy.takeover.leases", 0);
     private static final int FAULTS_PER_FAILOVER = 10;
     private static final List<String> STEPS = List.of("compare", "close", "drain", "move", "open");
     private static final int LONGEST_FAULT_MILLIS = 3_000;
@@ -133,8 +136,10 @@ final class TakeOverFaultsIT {
                     links.add(sites.opened(FaultProxy.to(new InetSocketAddress(url.getHost(), url.getPort()))));
                 }
             }
+            sites.fill(KEYS, LEASES);
             mirror = process("mirror", 2);
             mirror.start();
+            awaitCopied();
             for (boolean back : new boolean[] {false, true}) {
                 moved(back);
                 awaitSynced();
@@ -299,6 +304,14 @@ final class TakeOverFaultsIT {
                     }
                 }
                 return sites.primary() == (back ? 0 : 1);
+            });
+        }
+
+        /** The first copy, which takes a commit per lease. */
+        private void awaitCopied() {
+            await().atMost(Mirrors.PATIENCE.multipliedBy(10)).until(() -> {
+                var reached = sites.records(1).read().checkpoint();
+                return reached != null && reached.state() == CheckpointState.SYNCED;
             });
         }
 
