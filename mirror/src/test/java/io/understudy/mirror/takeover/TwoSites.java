@@ -133,7 +133,7 @@ final class TwoSites implements AutoCloseable {
         return resource;
     }
 
-    /** Puts keys at the source, attached to leases in turn. */
+    /** Puts keys at the source, the first ones each with a lease. */
     void fill(int keys, int leases) {
         TakeOverCalls writer = client(source).with(Mirrors.PATIENCE);
         List<Long> granted = new ArrayList<>();
@@ -147,7 +147,7 @@ final class TwoSites implements AutoCloseable {
                         .setRequestPut(PutRequest.newBuilder()
                                 .setKey(ByteString.copyFromUtf8("/app/filled/%07d".formatted(i)))
                                 .setValue(ByteString.copyFromUtf8(VALUE))
-                                .setLease(leases == 0 ? 0 : granted.get(i % leases))));
+                                .setLease(i < leases ? granted.get(i) : 0)));
             }
             var unused = writer.txn("keys", txn.build());
         }
