@@ -106,7 +106,7 @@ record Closing(
             requireExempt();
             return new Closed(way, 0, writable());
         }
-        requireNoOtherUsers();
+        requireNoOtherUsers(others);
         AlarmResponse alarms = alarm(AlarmAction.GET, 0);
         if (isRaised(CORRUPT, alarms)) {
             throw new TakeOverException(cluster.shown() + " has a CORRUPT alarm: "
@@ -143,14 +143,19 @@ record Closing(
         return login;
     }
 
-    private void requireNoOtherUsers() {
+    /** @param closed records of mirrors that have closed the cluster */
+    private void requireNoOtherUsers(List<Home> closed) {
         Credentials login = requireOwnLogin();
         List<String> others = cluster.users().stream()
                 .filter(user -> !user.equals(ROOT) && !user.equals(login.user()))
                 .toList();
         if (!others.isEmpty()) {
             throw new TakeOverException(cluster.shown() + " has users besides root and the mirror's: "
-                    + String.join(", ", others) + ". They could log in; delete them first");
+                    + String.join(", ", others) + ". They could log in; delete them first"
+                    + (closed.isEmpty()
+                            ? ""
+                            : ", or run \"understudy mirror release\" of a mirror that has closed it and is not in use: "
+                                    + names(closed)));
         }
     }
 
@@ -244,6 +249,21 @@ record Closing(
                 .toList();
     }
 
+    /** Likewise, with roles that were granted write access since it was closed. */
+    Closed extended(Closed closed) {
+        if (closed.way() != Way.ROLES) {
+            return closed;
+        }
+        Set<String> recorded = byRole(closed).keySet();
+        return new Closed(
+                Way.ROLES,
+                0,
+                Stream.concat(
+                                closed.grants().stream(),
+                                writable().stream().filter(each -> !recorded.contains(each.role())))
+                        .toList());
+    }
+
     private boolean writes(Grant grant) {
         KeyRange range = KeyRange.ofEtcd(grant.key(), grant.end());
         return !type(grant).equals(Permission.Type.READ) && isWithin(range);
@@ -271,8 +291,8 @@ record Closing(
     }
 
     /**
-     * Closes it; when this returns, no client write to the range that has not been acknowledged will be, unless more is
-     * granted meanwhile, which {@link #refuseKeepAlives} finds.
+     * Closes it; when this returns, no client write to the range that has not been acknowledged will be. If another command
+     * opens a part meanwhile and closes it again, {@link Direction.Comparer#hasPuts} finds what clients put.
      *
      * @param closed by {@link #prepare}
      */
@@ -386,7 +406,7 @@ record Closing(
                         .allMatch(role ->
                                 isPermitted(inside(role.getValue()), present.getOrDefault(role.getKey(), List.of())));
             }
-            case CORRUPT_ALARM, AUTH_ENABLE -> !isClosed(closed);
+            case CORRUPT_ALARM, AUTH_ENABLE -> !refusesWrites(closed);
         };
     }
 
@@ -420,7 +440,8 @@ record Closing(
             case CORRUPT_ALARM, AUTH_ENABLE -> {
                 Others others = others();
                 if (closed.way() == Way.CORRUPT_ALARM
-                        && others.by(Way.CORRUPT_ALARM).isEmpty()
+                        && others.by(Way.CORRUPT_ALARM).stream()
+                                .noneMatch(each -> alarmMember(each) == closed.alarmMember())
                         && isRaised(CORRUPT, alarm(AlarmAction.GET, 0))) {
                     var unused = alarm(AlarmAction.DEACTIVATE, closed.alarmMember());
                 }
@@ -433,13 +454,23 @@ record Closing(
                     }
                 }
                 if (others.closed().isEmpty()) {
-                    requireOpen(!isClosed(closed), "it has an alarm or authentication");
+                    requireOpen(!refusesWrites(closed), "it has an alarm or authentication");
                     yield Optional.empty();
                 }
                 yield Optional.of(cluster.shown() + " stays closed to clients, since other mirrors have closed it too: "
                         + names(others.closed()) + ". The last one opens it, by a failback, undo or release");
             }
         };
+    }
+
+    /**
+     * Likewise, and stores that in between: of two mirrors that open it at the same time, each may find it closed by the
+     * other at first.
+     */
+    Optional<String> open(@Nullable Closed closed, Runnable stored) {
+        Optional<String> kept = open(closed);
+        stored.run();
+        return kept.isEmpty() ? kept : open(closed);
     }
 
     private void requireOpen(boolean isOpen, String otherwise) {
@@ -534,6 +565,11 @@ record Closing(
     private static Way way(Home record) {
         Closed how = record.move().closed();
         return how == null ? Way.NONE : how.way();
+    }
+
+    private static long alarmMember(Home record) {
+        Closed how = record.move().closed();
+        return how == null ? 0 : how.alarmMember();
     }
 
     private static String names(List<Home> records) {

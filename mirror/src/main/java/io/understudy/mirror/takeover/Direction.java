@@ -78,6 +78,9 @@ record Direction(
          */
         Lost lostBetween(long after, long until);
 
+        /** Whether clients of the first cluster put keys in {@code (after, until]}, or may have: its history is compacted. */
+        boolean hasPuts(long after, long until);
+
         /**
          * The keys that clients of the first cluster changed after a checkpoint of it, likewise. Unknown if its history is
          * another one, as after it was restored, or cannot be recognised.

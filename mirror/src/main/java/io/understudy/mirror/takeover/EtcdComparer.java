@@ -218,6 +218,26 @@ final class EtcdComparer implements Direction.Comparer {
     }
 
     @Override
+    public boolean hasPuts(long after, long until) {
+        boolean[] found = {false};
+        try {
+            history(
+                    from,
+                    after,
+                    until,
+                    commit -> found[0] |= commit.changes().stream()
+                            .anyMatch(change -> change instanceof Change.Put
+                                    && sides.scope().contains(change.key())));
+        } catch (TakeOverException e) {
+            if (!(e.getCause() instanceof FeedEndedException)) {
+                throw e;
+            }
+            return true;
+        }
+        return found[0];
+    }
+
+    @Override
     public Lost lostAfter(Checkpoint reached) {
         Anchor anchor = reached.anchor();
         String unknown = anchor == null ? "the checkpoint has no commit of " + from.shown() : unrecognised(anchor);

@@ -51,6 +51,10 @@ public final class Failover {
             return List.of("report: " + to.shown() + " is the primary already, since " + since
                     + "; reports the loss again unless " + from.shown() + " has become a copy");
         }
+        if (isMoved(found)) {
+            return List.of("open: opens " + to.shown() + ", which is the primary since "
+                    + found.required().at());
+        }
         return List.of(
                 "check: requires that " + to.shown() + " is a whole copy or lacks only later writes, and that "
                         + from.shown() + " does not respond" + (options.force() ? ", unless forced" : ""),
@@ -150,7 +154,7 @@ public final class Failover {
         if (isComplete(found)) {
             return direction.afterMove(() -> repeated(found));
         }
-        boolean isRepeated = isDone(found);
+        boolean isRepeated = isDone(found) || isMoved(found);
         direction.lock().take(to, "move");
         try {
             steps.begin("move");
@@ -171,12 +175,12 @@ public final class Failover {
         long marker = unwrittenSince(found, primary.checkpoint());
         Expired each = expired(primary, marker);
         Expired expired = isRepeated ? each.repeated() : each;
-        Optional<String> kept = direction.closingTo().open(primary.move().closed());
-        Move done = primary.move().in(Phase.STEADY).closed(null);
-        Home opened = primary.required().with(done);
-        if (to.write(opened, primary.recordRevision(), List.of(), List.of(to.unfrozen())) == 0) {
-            throw new TakeOverException("its record was written meanwhile");
-        }
+        Home opened = primary.required().with(primary.move().in(Phase.STEADY).closed(null));
+        Optional<String> kept = direction.closingTo().open(primary.move().closed(), () -> {
+            if (to.write(opened, primary.recordRevision(), List.of(), List.of(to.unfrozen())) == 0) {
+                throw new TakeOverException("its record was written meanwhile");
+            }
+        });
         direction.releaseLeases();
         return report(primary, expired, marker, kept);
     }
@@ -308,8 +312,13 @@ public final class Failover {
         }
     }
 
+    /** By a switchover or failback that was cut short after that: the cluster may be closed still. */
+    private static boolean isMoved(Found found) {
+        return found.isPrimary() && found.move().phase() == Phase.MOVED;
+    }
+
     private void requireMovable(Found found) {
-        if (isDone(found) || isComplete(found)) {
+        if (isDone(found) || isComplete(found) || isMoved(found)) {
             requireLatest(found);
             return;
         }

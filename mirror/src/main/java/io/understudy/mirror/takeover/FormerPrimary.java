@@ -181,7 +181,9 @@ public final class FormerPrimary {
         try {
             Claims both = rejoin.closed(former -> {
                 Closed begun = Rejoin.begun(former);
-                return begun == null ? direction.closingFrom().prepare(way) : begun;
+                return begun == null
+                        ? direction.closingFrom().prepare(way)
+                        : direction.closingFrom().extended(begun);
             });
             Closed how = both.former().move().closed();
             Lost lost = rejoin.lost(both.primary(), both.former());

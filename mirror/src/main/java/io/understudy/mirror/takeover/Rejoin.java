@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Closes a former primary and makes it a copy, or opens one by hand. One thread. */
@@ -30,6 +31,8 @@ public final class Rejoin {
     private final TakeOver.Steps steps;
     private final Records from;
     private final Records to;
+    /** What keeps the primary closed. */
+    private Optional<String> kept = Optional.empty();
 
     Rejoin(Direction direction, TakeOverOptions options, TakeOver.Steps steps) {
         this.direction = direction;
@@ -101,12 +104,13 @@ public final class Rejoin {
         if (begun.way() == Way.ROLES) {
             direction.closingFrom().requireExempt();
         }
-        return begun;
+        return direction.closingFrom().extended(begun);
     }
 
+    /** How it is closed, by a process that was killed or as a copy; null if it is not. */
     static @Nullable Closed begun(Found former) {
         Closed begun = former.move().closed();
-        return former.move().phase() == Phase.CLOSING && begun != null && begun.way() != Way.NONE ? begun : null;
+        return begun != null && begun.way() != Way.NONE ? begun : null;
     }
 
     /**
@@ -136,20 +140,26 @@ public final class Rejoin {
         if (closed == null) {
             return primary;
         }
-        direction.closingTo().open(closed);
         Home open = primary.required().with(primary.move().in(Phase.STEADY).closed(null));
-        if (to.write(open, primary.recordRevision(), List.of(), List.of(to.unfrozen())) == 0) {
-            throw changedMeanwhile(to);
-        }
+        kept = direction.closingTo().open(closed, () -> storeOpen(to, open, primary));
         return to.read();
+    }
+
+    private static void storeOpen(Records at, Home open, Found before) {
+        if (at.write(open, before.recordRevision(), List.of(), List.of(at.unfrozen())) == 0) {
+            throw changedMeanwhile(at);
+        }
     }
 
     /** Closes a former primary, and reads its record. */
     Found close(Found former, Closed closed) {
         long written = former.recordRevision();
-        // An alarm that was raised refuses a write of the record.
-        if (begun(former) == null) {
-            Move closing = new Move(Phase.CLOSING, direction.operation(Failover.FAILOVER), 0, 0, closed);
+        boolean isBegun = former.move().phase() == Phase.CLOSING && begun(former) != null;
+        // An alarm that was raised refuses a write of the record. Otherwise an undo without a lock finds it changed.
+        if (!isBegun || closed.way() != Way.CORRUPT_ALARM) {
+            Move closing = isBegun
+                    ? former.move().closed(closed)
+                    : new Move(Phase.CLOSING, direction.operation(Failover.FAILOVER), 0, 0, closed);
             Home record = former.required().with(closing);
             written = from.write(
                     record,
@@ -270,9 +280,12 @@ public final class Rejoin {
                 lost.shown(),
                 lost,
                 unknown == null ? Map.of() : Map.of("keys that only the primary changed are listed too", unknown),
-                List.of(
-                        "wait until the mirror is synced",
-                        "to move the primary role back: understudy mirror failback"));
+                Stream.concat(
+                                kept.stream(),
+                                Stream.of(
+                                        "wait until the mirror is synced",
+                                        "to move the primary role back: understudy mirror failback"))
+                        .toList());
     }
 
     /**
@@ -281,13 +294,20 @@ public final class Rejoin {
      * @throws TakeOverException it is not closed, or another command opens it
      */
     public String release() {
-        Found found = releasable();
-        Optional<String> kept = direction.closingFrom().open(found.move().closed());
-        Home open = found.required().with(found.move().closed(null));
-        if (from.write(open, found.recordRevision(), List.of(), List.of(from.unfrozen())) == 0) {
-            throw changedMeanwhile(from);
+        direction.lock().take(from, "release");
+        try {
+            return released(releasable());
+        } finally {
+            direction.lock().release();
         }
-        return kept.orElse(from.shown() + " is open")
+    }
+
+    private String released(Found found) {
+        Home open = found.required().with(found.move().closed(null));
+        return direction
+                        .closingFrom()
+                        .open(found.move().closed(), () -> storeOpen(from, open, found))
+                        .orElse(from.shown() + " is open")
                 + ". Writes there are overwritten by the mirror; they are not at the primary";
     }
 
@@ -297,6 +317,7 @@ public final class Rejoin {
      * @throws TakeOverException it would
      */
     public void checkRelease() {
+        Lock.requireFree(from);
         var unused = releasable();
     }
 
@@ -316,7 +337,6 @@ public final class Rejoin {
                                     + " is the primary, and a move of the role is unfinished: run the same command again"
                                     + (isClosing ? ", or with --undo" : ""));
         }
-        Lock.requireFree(from);
         if (to.responds()) {
             Lock.requireFree(to);
         } else if (!options.force()) {

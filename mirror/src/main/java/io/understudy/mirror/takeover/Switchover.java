@@ -72,6 +72,8 @@ public final class Switchover {
     private Lost expired = Lost.NOTHING;
     /** Whether the former primary revoked leases since it was closed, or before. */
     private volatile boolean haveExpired;
+    /** Revision since which expiries are named; 0 for the end marker. */
+    private long closedSince;
     /** Whether a killed command moved the role. */
     private boolean isResumed;
 
@@ -166,6 +168,8 @@ public final class Switchover {
      * @throws TakeOverException the role has not moved; the former primary is open again unless the message states otherwise
      */
     public TakeOverReport run() {
+        // Under an alarm there, no lock could be taken.
+        requireSameDirection(to.read());
         lock.take(to, "compare");
         try {
             // That of a move in the other direction.
@@ -290,6 +294,8 @@ public final class Switchover {
             }
         }
         undo.closes(closed);
+        long began = System.nanoTime();
+        long recorded = written;
         keepAlive(closed.way());
         direction.closingFrom().close(closed);
         if (closed.way() == Way.CORRUPT_ALARM) {
@@ -300,6 +306,10 @@ public final class Switchover {
         long marker = from.write(record.with(closing.by(marked)), written, List.of(), List.of());
         if (marker == 0) {
             throw undo.writtenMeanwhile();
+        }
+        if (System.nanoTime() - began > ALIVE.toNanos()) {
+            // Leases may have expired before the marker. Clients still deleted keys for a part of that time.
+            closedSince = recorded;
         }
         return marker;
     }
@@ -461,8 +471,7 @@ public final class Switchover {
         // First, since clients wait for it.
         Optional<String> kept = direction.closingTo().open(primary.move().closed());
         leases.addAll(direction.releaseLeases());
-        List<String> next = new ArrayList<>(kept.stream().toList());
-        next.add("point clients at " + to.shown());
+        List<String> next = new ArrayList<>(List.of("point clients at " + to.shown()));
         Turned turned = turned(primary);
         if (turned.again() == null) {
             Home steady =
@@ -470,9 +479,14 @@ public final class Switchover {
             if (to.write(steady, primary.recordRevision(), List.of(), List.of(to.unfrozen())) == 0) {
                 throw undo.writtenMeanwhile();
             }
+            if (kept.isPresent()) {
+                // Another mirror may have opened it at the same time.
+                kept = direction.closingTo().open(primary.move().closed());
+            }
         } else {
             next.add("run the command again once " + from.shown() + " responds: " + turned.again());
         }
+        kept.ifPresent(why -> next.add(0, why));
         next.add("to move back: understudy mirror failback");
         LOG.atInfo()
                 .addKeyValue("mirror", direction.mirror())
@@ -509,10 +523,14 @@ public final class Switchover {
                 return new Turned(Lost.unknown(restored(claims)), null);
             }
             Closed closed = former.move().closed();
+            long marker = primary.move().endMarker();
+            // Whoever opened it since the end marker may have closed it again.
             boolean isPlanned = isWhole
                     && closed != null
-                    && (!isTurned || former.move().endMarker() > 0)
-                    && direction.closingFrom().isClosed(closed);
+                    && direction.closingFrom().isClosed(closed)
+                    && (isTurned
+                            ? former.move().endMarker() > 0
+                            : !direction.comparer().hasPuts(marker, former.revision()));
             lost = isPlanned
                     ? (isTurned ? Lost.NOTHING : missed(primary, closed == null ? Way.NONE : closed.way()))
                     : isWhole
@@ -543,7 +561,10 @@ public final class Switchover {
             if ((isResumed || haveExpired) && way != Way.CORRUPT_ALARM) {
                 direction
                         .comparer()
-                        .missingSince(direction.from(), primary.move().endMarker(), true)
+                        .missingSince(
+                                direction.from(),
+                                closedSince > 0 ? closedSince : primary.move().endMarker(),
+                                true)
                         .stream()
                         .filter(key -> !to.had(key, primary.recordRevision()))
                         .forEach(missed::add);
@@ -662,8 +683,20 @@ public final class Switchover {
                 && (!primary.isPrimary() || (other.epoch() > primary.epoch() && other.isLast(SWITCHOVER)));
     }
 
+    /** Completing one in the other direction, this one would not fence its moving transaction. */
+    private void requireSameDirection(Found other) {
+        if (other.isPrimary() && other.move().phase() == Phase.CLOSING) {
+            throw new TakeOverException(
+                    other.isLast(Failover.FAILOVER)
+                            ? to.shown() + " " + Rejoin.CLOSED_FOR_FAILOVER
+                            : "a move of the primary role of mirror " + direction.mirror() + " from " + to.shown()
+                                    + " was cut short: run that command again, or with --undo");
+        }
+    }
+
     /** Nothing is left to do for one that was turned. If it was restored since, only a rejoin names its writes. */
     private void requireUnfinished(Found primary, Found other) {
+        requireSameDirection(other);
         if (other.move().phase() != Phase.STEADY || (!primary.isPrimary() && primary.epoch() < other.epoch())) {
             return;
         }

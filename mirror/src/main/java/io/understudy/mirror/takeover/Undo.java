@@ -109,7 +109,11 @@ final class Undo {
         try {
             return work.get();
         } catch (Lock.Expired e) {
-            mayMove |= direction.lock().again();
+            if (direction.lock().again()) {
+                mayMove = true;
+                // That of a move in the other direction.
+                var unused = isPresent(from);
+            }
             return work.get();
         }
     }
@@ -218,7 +222,7 @@ final class Undo {
      */
     void check() {
         Found primary = unfinished();
-        if (options.force() && !isTargetPresent()) {
+        if (options.force() && !isPresent(to)) {
             return;
         }
         Lock.requireFree(to);
@@ -263,7 +267,7 @@ final class Undo {
         resumed = primary.move().operation();
         closed = primary.move().closed();
         mayMove = true;
-        if (options.force() && !isTargetPresent()) {
+        if (options.force() && !isPresent(to)) {
             var unused = reopened(FORCED_EPOCHS);
             return report(primary, null);
         }
@@ -349,8 +353,8 @@ final class Undo {
     }
 
     /** @throws TakeOverException another command holds the lock there */
-    private boolean isTargetPresent() {
-        Records there = to.promptly();
+    private static boolean isPresent(Records cluster) {
+        Records there = cluster.promptly();
         Optional<String> holder;
         try {
             holder = Lock.holder(there);
@@ -378,17 +382,25 @@ final class Undo {
         Found former = from.read();
         Closed how = former.move().closed();
         Closed begun = closed;
-        if (how != null) {
-            direction.closingFrom().close(how);
-            direction.closingFrom().refuseKeepAlives(how);
-            if (begun != null && begun.way() != how.way()) {
-                var unused = direction.closingFrom().settle(begun);
+        String state = from.shown() + " stays closed: ";
+        if (how == null) {
+            state = "";
+        } else {
+            try {
+                direction.closingFrom().close(how);
+                direction.closingFrom().refuseKeepAlives(how);
+                if (begun != null && begun.way() != how.way()) {
+                    var unused = direction.closingFrom().settle(begun);
+                }
+            } catch (Lock.Expired e) {
+                throw e;
+            } catch (TakeOverException e) {
+                state = from.shown() + " may accept client writes, which will be lost (" + e.getMessage() + "): ";
             }
         }
         String remedy = former.isPrimary() ? "; run " + new Claims(moved, former).remedy() : "";
         return new StaysClosed(
-                (how == null ? "" : from.shown() + " stays closed: ") + "the primary role of mirror "
-                        + direction.mirror() + " has moved to " + to.shown() + remedy,
+                state + "the primary role of mirror " + direction.mirror() + " has moved to " + to.shown() + remedy,
                 null);
     }
 
@@ -405,9 +417,9 @@ final class Undo {
                         || primary.move().closed() != null)) {
             throw writtenMeanwhile();
         }
-        // Also if another command has opened it, and this one has closed more since.
-        kept = direction.closingFrom().open(how);
         if (!isBegun(primary)) {
+            // Another command has opened it, and this one has closed more since.
+            kept = direction.closingFrom().open(how);
             return true;
         }
         Home record = primary.required();
@@ -419,9 +431,11 @@ final class Undo {
                 : Move.NONE.former(options.way()).by(primary.isLast(Failover.FAILOVER) ? null : undo);
         Home open = record.movedTo(record.cluster(), record.moves() + epochs, operation.startedAt())
                 .with(none);
-        if (from.write(open, primary.recordRevision(), List.of(), List.of(from.unfrozen())) == 0) {
-            throw writtenMeanwhile();
-        }
+        kept = direction.closingFrom().open(how, () -> {
+            if (from.write(open, primary.recordRevision(), List.of(), List.of(from.unfrozen())) == 0) {
+                throw writtenMeanwhile();
+            }
+        });
         return true;
     }
 }

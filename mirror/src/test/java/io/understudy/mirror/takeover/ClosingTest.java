@@ -239,6 +239,23 @@ final class ClosingTest {
         assertThat(cluster.auth || cluster.corrupt).isFalse();
     }
 
+    /** Each finds the other one's record first. */
+    @Test
+    void mirrorsThatOpenAClusterAtTheSameTimeLeaveItOpen() {
+        cluster.login = new Credentials("mirror", "secret");
+        Closing first = of("/a/");
+        Closing second = of("/b/");
+        Closed how = first.prepare(Way.AUTH_ENABLE);
+        closed(first, how);
+        closed(second, how);
+        assertThat(first.open(how, () -> {
+                    assertThat(opened(second, how)).isPresent();
+                    record(first, (Closed) null);
+                }))
+                .isEmpty();
+        assertOpen("/a/k", "/b/k", "/c/k");
+    }
+
     @Test
     void aMirrorThatHasClosedRolesKeepsAuthenticationOn() {
         start(permission(Permission.Type.READWRITE, "/", "0"));
@@ -283,9 +300,7 @@ final class ClosingTest {
     }
 
     private Optional<String> opened(Closing each, Closed how) {
-        Optional<String> kept = each.open(how);
-        record(each, (Closed) null);
-        return kept;
+        return each.open(how, () -> record(each, (Closed) null));
     }
 
     private void record(Closing each, @Nullable Closed how) {

@@ -246,6 +246,11 @@ final class ReadinessTest {
         }
 
         @Override
+        public boolean hasPuts(long after, long until) {
+            throw new AssertionError();
+        }
+
+        @Override
         public Lost lostAfter(Checkpoint reached) {
             throw new AssertionError();
         }

@@ -35,7 +35,8 @@ import org.slf4j.LoggerFactory;
  * links between them. Commands and mirror are processes. The writers check that nothing acknowledged is lost.
  *
  * <p>Properties: {@code understudy.takeover.faults}, how many in all; {@code understudy.takeover.tls}, {@code true} for TLS;
- * {@code understudy.seed}.
+ * {@code understudy.takeover.keys} and {@code understudy.takeover.leases}, which the source has at first; {@code
+ * understudy.seed}.
  *
  * <p>Tests invariants M37, M40.
  */
@@ -46,6 +47,8 @@ final class TakeOverFaultsIT {
     private static final Logger LOG = LoggerFactory.getLogger(TakeOverFaultsIT.class);
     private static final int FAULTS = Integer.getInteger("understudy.takeover.faults", 300);
     private static final boolean TLS = Boolean.getBoolean("understudy.takeover.tls");
+    private static final int KEYS = Integer.getInteger("understudy.takeover.keys", 0);
+    private static final int LEASES = Integer.getInteger("understudy.takeover.leases", 0);
     private static final int FAULTS_PER_FAILOVER = 10;
     private static final List<String> STEPS = List.of("compare", "close", "drain", "move", "open");
     private static final int LONGEST_FAULT_MILLIS = 3_000;
@@ -72,9 +75,12 @@ final class TakeOverFaultsIT {
         MIRROR_FROM_TARGET
     }
 
+    /** A first copy of leases takes some commits for each, each written to disk. */
+    private static final boolean FLUSHES = SlowDisk.isAvailable() && LEASES == 0;
+
     private static final List<Fault> SLOW_DISKS = List.of(Fault.SLOW_DISK_OF_SOURCE, Fault.SLOW_DISK_OF_TARGET);
     private static final List<Fault> KINDS = Stream.of(Fault.values())
-            .filter(fault -> SlowDisk.isAvailable() || !SLOW_DISKS.contains(fault))
+            .filter(fault -> FLUSHES || !SLOW_DISKS.contains(fault))
             .toList();
     private static final List<Fault> LINKS = List.of(
             Fault.COMMAND_FROM_SOURCE, Fault.COMMAND_FROM_TARGET, Fault.MIRROR_FROM_SOURCE, Fault.MIRROR_FROM_TARGET);
@@ -126,15 +132,17 @@ final class TakeOverFaultsIT {
 
         Run(Way way) throws Exception {
             this.way = way;
-            sites = new TwoSites(folder, way == Way.ROLES, TLS, SlowDisk.isAvailable());
+            sites = new TwoSites(folder, way == Way.ROLES, TLS, FLUSHES);
             for (int party = 0; party < 2; party++) {
                 for (LocalEtcd cluster : List.of(sites.source, sites.target)) {
                     URI url = cluster.members().get(0).directClientUrl();
                     links.add(sites.opened(FaultProxy.to(new InetSocketAddress(url.getHost(), url.getPort()))));
                 }
             }
+            sites.fill(KEYS, LEASES);
             mirror = process("mirror", 2);
             mirror.start();
+            awaitCopied();
             for (boolean back : new boolean[] {false, true}) {
                 moved(back);
                 awaitSynced();
@@ -299,6 +307,14 @@ final class TakeOverFaultsIT {
                     }
                 }
                 return sites.primary() == (back ? 0 : 1);
+            });
+        }
+
+        /** The first copy, which takes a commit per lease. */
+        private void awaitCopied() {
+            await().atMost(Mirrors.PATIENCE.multipliedBy(10)).until(() -> {
+                var reached = sites.records(1).read().checkpoint();
+                return reached != null && reached.state() == CheckpointState.SYNCED;
             });
         }
 

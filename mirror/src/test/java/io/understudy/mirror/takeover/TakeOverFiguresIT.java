@@ -5,8 +5,6 @@ import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.google.protobuf.ByteString;
-import io.etcd.jetcd.api.PutRequest;
-import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
 import io.understudy.local.fault.FaultProxy;
 import io.understudy.mirror.MirrorProcess;
@@ -33,10 +31,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 final class TakeOverFiguresIT {
 
     private static final int MOST_KEYS = Integer.getInteger("understudy.takeover.keys", 1_000_000);
-    private static final int KEYS_PER_TXN = 100;
     private static final int SAMPLES = 50;
-    private static final Duration LEASE_TTL = Duration.ofHours(1);
-    private static final String VALUE = "x".repeat(100);
 
     @TempDir
     private Path folder;
@@ -51,7 +46,7 @@ final class TakeOverFiguresIT {
             link.delay(Duration.ofMillis(delayMillis));
             URI source = URI.create("http://127.0.0.1:" + link.port());
             URI target = sites.target.clientUrls().get(0);
-            fill(sites.client(sites.source).with(Mirrors.PATIENCE), keys, leases);
+            sites.fill(keys, leases);
             long began = System.nanoTime();
             MirrorProcess mirror = sites.opened(Mirrors.start(TwoSites.mirror(source, target, sites.tls())));
             awaitSynced(mirror, source);
@@ -131,24 +126,6 @@ final class TakeOverFiguresIT {
             lags.add(millisSince(began));
         }
         return lags.stream().sorted().toList();
-    }
-
-    private static void fill(TakeOverCalls source, int keys, int leases) {
-        List<Long> granted = new ArrayList<>();
-        for (int i = 0; i < leases; i++) {
-            granted.add(source.grantLease(LEASE_TTL));
-        }
-        for (int first = 0; first < keys; first += KEYS_PER_TXN) {
-            TxnRequest.Builder txn = TxnRequest.newBuilder();
-            for (int i = first; i < first + KEYS_PER_TXN; i++) {
-                txn.addSuccess(RequestOp.newBuilder()
-                        .setRequestPut(PutRequest.newBuilder()
-                                .setKey(ByteString.copyFromUtf8("/app/filled/%07d".formatted(i)))
-                                .setValue(ByteString.copyFromUtf8(VALUE))
-                                .setLease(leases == 0 ? 0 : granted.get(i % leases))));
-            }
-            var unused = source.txn("keys", txn.build());
-        }
     }
 
     private static InetSocketAddress address(URI url) {

@@ -5,7 +5,10 @@ import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.KeyValue;
+import io.etcd.jetcd.api.PutRequest;
 import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.RequestOp;
+import io.etcd.jetcd.api.TxnRequest;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.etcd.Credentials;
 import io.understudy.etcd.EtcdCluster;
@@ -53,6 +56,10 @@ final class TwoSites implements AutoCloseable {
     static final Credentials MIRROR = new Credentials("mirror", "secret");
     private static final Credentials ROOT = new Credentials("root", "root");
     private static final Credentials APP = new Credentials("app", "app");
+
+    private static final int KEYS_PER_TXN = 100;
+    private static final Duration LEASE_TTL = Duration.ofHours(1);
+    private static final String VALUE = "x".repeat(100);
 
     private final List<AutoCloseable> open = new ArrayList<>();
     private final boolean hasAuth;
@@ -132,6 +139,26 @@ final class TwoSites implements AutoCloseable {
     <C extends AutoCloseable> C opened(C resource) {
         open.add(resource);
         return resource;
+    }
+
+    /** Puts keys at the source, the first ones each with a lease. */
+    void fill(int keys, int leases) {
+        TakeOverCalls writer = client(source).with(Mirrors.PATIENCE);
+        List<Long> granted = new ArrayList<>();
+        for (int i = 0; i < leases; i++) {
+            granted.add(writer.grantLease(LEASE_TTL));
+        }
+        for (int first = 0; first < keys; first += KEYS_PER_TXN) {
+            TxnRequest.Builder txn = TxnRequest.newBuilder();
+            for (int i = first; i < first + KEYS_PER_TXN; i++) {
+                txn.addSuccess(RequestOp.newBuilder()
+                        .setRequestPut(PutRequest.newBuilder()
+                                .setKey(ByteString.copyFromUtf8("/app/filled/%07d".formatted(i)))
+                                .setValue(ByteString.copyFromUtf8(VALUE))
+                                .setLease(i < leases ? granted.get(i) : 0)));
+            }
+            var unused = writer.txn("keys", txn.build());
+        }
     }
 
     MirrorProcess startMirror() {
