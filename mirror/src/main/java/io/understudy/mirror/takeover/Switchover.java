@@ -524,7 +524,7 @@ public final class Switchover {
             }
             Closed closed = former.move().closed();
             long marker = primary.move().endMarker();
-            // Whoever opened it since the end marker may have closed it again.
+            // Another command may have opened it since the end marker, and closed it again.
             boolean isPlanned = isWhole
                     && closed != null
                     && direction.closingFrom().isClosed(closed)
