@@ -2,10 +2,19 @@ package io.understudy.mirror.call;
 
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.mirror.sink.SinkListener;
+import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
-/** Repeats calls, with growing pauses, until they are answered: for threads that require the answer. Thread-safe. */
+/**
+ * Repeats calls, with growing pauses, until they are answered: for threads that require the answer.
+ *
+ * <p>Calls to a mirror's source are limited by patience. A sink that waited for its source would keep the mirror from
+ * noticing that its target has become the primary.
+ *
+ * <p>Thread-safe.
+ */
 public final class Repeated {
 
     private static final long FIRST_PAUSE_MILLIS = 20;
@@ -13,10 +22,18 @@ public final class Repeated {
     private static final int MAX_DOUBLINGS = 10;
 
     private final SinkListener listener;
+    /** Null for no limit. */
+    private final @Nullable Duration patience;
 
     /** @param listener receives each failure, and its end */
     public Repeated(SinkListener listener) {
+        this(listener, null);
+    }
+
+    /** @param patience time after which the second or a later failure is thrown */
+    public Repeated(SinkListener listener, @Nullable Duration patience) {
         this.listener = listener;
+        this.patience = patience;
     }
 
     /** A call that may be repeated. */
@@ -44,9 +61,11 @@ public final class Repeated {
      *
      * @param what describes the call, for errors
      * @throws SinkException.Refused no attempt can succeed
+     * @throws SinkException.Unavailable the patience is over
      * @throws SinkException.Stopped the thread was interrupted
      */
     public <T> T until(String what, Call<T> call) {
+        long began = System.nanoTime();
         for (int failures = 0; ; failures++) {
             try {
                 T answer = call.attempt();
@@ -57,6 +76,9 @@ public final class Repeated {
             } catch (CallFailedException e) {
                 if (e.isFinal()) {
                     throw new SinkException.Refused(what + " rejected: " + e.getMessage(), e);
+                }
+                if (patience != null && failures > 0 && System.nanoTime() - began >= patience.toNanos()) {
+                    throw new SinkException.Unavailable(what + " failed: " + e.getMessage(), e);
                 }
                 listener.unavailable(what + ": " + e.getMessage());
                 pause(what, failures);

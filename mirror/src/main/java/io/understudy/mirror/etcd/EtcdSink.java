@@ -111,7 +111,7 @@ public final class EtcdSink implements Sink {
         this.calls = TargetCalls.ofWriter(target, listener);
         this.writer = new FencedWriter(calls, mirror, options, listener);
         this.checks = new TargetChecks(mirror, scope, calls, writer);
-        TargetCalls sourceCalls = source == null ? null : new TargetCalls(source, "source", listener);
+        TargetCalls sourceCalls = source == null ? null : TargetCalls.ofSource(source, listener);
         HomeKeys atSource = sourceCalls == null ? null : new HomeKeys(sourceCalls, "source", mirror);
         // By its own calls: it is read on the feed's thread while another thread may write.
         HomeKeys atTarget = new HomeKeys(new TargetCalls(target, listener), "target", mirror);

@@ -41,11 +41,17 @@ final class TargetCalls implements AutoCloseable {
 
     private final EtcdCluster cluster;
     private final String side;
+    /** Time of failures without a success after which they are thrown; null for no limit. */
+    private final @Nullable Duration patience;
+
     private final SinkListener listener;
     /** Null if transactions use the common channel. */
     private final @Nullable DirectCalls<TxnRequest, TxnResponse> direct;
 
     private int failures;
+    /** Time of the first of them, by {@link System#nanoTime}. */
+    private long failingSince;
+
     private boolean full;
     /** Whether puts are rejected for lack of space while reads succeed. */
     private boolean takesNoPuts;
@@ -54,23 +60,28 @@ final class TargetCalls implements AutoCloseable {
     private @Nullable ClusterView viewed;
 
     TargetCalls(EtcdCluster cluster, SinkListener listener) {
-        this(cluster, "target", listener);
-    }
-
-    /** @param side role of the cluster in the mirror, for errors */
-    TargetCalls(EtcdCluster cluster, String side, SinkListener listener) {
-        this(cluster, side, listener, null);
+        this(cluster, "target", null, listener, null);
     }
 
     private TargetCalls(
             EtcdCluster cluster,
             String side,
+            @Nullable Duration patience,
             SinkListener listener,
             @Nullable DirectCalls<TxnRequest, TxnResponse> direct) {
         this.cluster = cluster;
         this.side = side;
+        this.patience = patience;
         this.listener = listener;
         this.direct = direct;
+    }
+
+    /**
+     * Returns calls on the mirror's source, which end with {@link SinkException.Unavailable} if it does not answer. A
+     * sink that waited for it would keep the mirror from noticing that its target has become the primary.
+     */
+    static TargetCalls ofSource(EtcdCluster cluster, SinkListener listener) {
+        return new TargetCalls(cluster, "source", cluster.settings().requestTimeout(), listener, null);
     }
 
     /** Returns calls for consecutive transactions: small ones use a connection without thread switches. */
@@ -78,6 +89,7 @@ final class TargetCalls implements AutoCloseable {
         return new TargetCalls(
                 cluster,
                 "target",
+                null,
                 listener,
                 cluster.directCalls(KVGrpc.getTxnMethod()).orElse(null));
     }
@@ -215,6 +227,11 @@ final class TargetCalls implements AutoCloseable {
 
     private void failed(String why) {
         proven = null;
+        if (failures == 0) {
+            failingSince = System.nanoTime();
+        } else if (patience != null && System.nanoTime() - failingSince >= patience.toNanos()) {
+            throw new SinkException.Unavailable(why, null);
+        }
         listener.unavailable(why);
         long most = Math.min(MAX_PAUSE_MILLIS, FIRST_PAUSE_MILLIS << Math.min(failures++, 10));
         try {

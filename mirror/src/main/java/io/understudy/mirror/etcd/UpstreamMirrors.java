@@ -26,7 +26,7 @@ public final class UpstreamMirrors {
             return;
         }
         try (TargetCalls targets = new TargetCalls(target, listener);
-                TargetCalls sources = new TargetCalls(source, "source", listener)) {
+                TargetCalls sources = TargetCalls.ofSource(source, listener)) {
             if (new HomeKeys(targets, "target", mirror).read().own() != null) {
                 // The source may be away, and leases have to be kept alive.
                 return;

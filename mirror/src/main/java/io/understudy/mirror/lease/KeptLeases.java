@@ -63,6 +63,7 @@ public final class KeptLeases implements TargetLeases {
     private final List<KeyRange> mirrored;
     private final MirrorScope scope;
     private final Repeated repeated;
+    private final Repeated atSource;
     private final LeaseKeeper keeper;
     private final LeaseRegister register;
     private final LeaseCalls source;
@@ -106,6 +107,7 @@ public final class KeptLeases implements TargetLeases {
         this.scope = scope;
         this.mirrored = scope.targetRanges();
         this.repeated = new Repeated(listener);
+        this.atSource = new Repeated(listener, source.settings().requestTimeout());
         this.grantedAtATime = Math.min(MAX_GRANTED_AT_A_TIME, keeper.maxTxnOps());
         this.reads = Executors.newFixedThreadPool(READ_AT_A_TIME, work -> {
             Thread thread = new Thread(work, "mirror-" + mirror + "-lease-times");
@@ -238,7 +240,8 @@ public final class KeptLeases implements TargetLeases {
         if (at.revision().equals(restoredAt)) {
             return true;
         }
-        OptionalInt put = new LeaseRestore(mirror, scope, sourceKeys, targetKeys, grantedAtATime, repeated, this)
+        OptionalInt put = new LeaseRestore(
+                        mirror, scope, sourceKeys, targetKeys, grantedAtATime, atSource, repeated, this)
                 .run(at, keys, writer);
         put.ifPresent(count -> {
             keeper.metrics().restored(count);
@@ -536,7 +539,7 @@ public final class KeptLeases implements TargetLeases {
                     .addKeyValue("cause", e.getCause())
                     .log("lease TTL read failed");
         }
-        return repeated.until(
+        return atSource.until(
                 "read of lease " + Long.toHexString(id) + " from the source", () -> source.facts(id, false));
     }
 

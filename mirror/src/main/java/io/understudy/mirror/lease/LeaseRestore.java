@@ -24,6 +24,7 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -39,6 +40,7 @@ import org.slf4j.LoggerFactory;
  *
  * @param source reads of any revision
  * @param target linearizable reads
+ * @param atSource repeats calls to the source, for a limited time
  * @param batch maximum operations of a transaction
  */
 record LeaseRestore(
@@ -47,7 +49,8 @@ record LeaseRestore(
         ClusterCalls source,
         ClusterCalls target,
         int batch,
-        Repeated repeated,
+        Repeated atSource,
+        Repeated atTarget,
         KeptLeases leases) {
 
     private static final Logger LOG = LoggerFactory.getLogger(LeaseRestore.class);
@@ -136,7 +139,7 @@ record LeaseRestore(
             List<LeasedKey> some = keys.subList(compared.size(), Math.min(keys.size(), compared.size() + limit));
             TxnRequest.Builder reads = TxnRequest.newBuilder();
             some.forEach(key -> reads.addSuccess(EtcdMessages.get(key.key())));
-            TxnResponse answers = repeated.until(
+            TxnResponse answers = atTarget.until(
                     "read of keys with leases in the target", () -> target.kv(stub -> stub.txn(reads.build())));
             long perKey = Math.max(1, answers.getSerializedSize() / some.size());
             limit = (int) Math.max(FIRST_PAGE_KEYS, Math.min(batch, PAGE_BYTES / perKey));
@@ -210,30 +213,41 @@ record LeaseRestore(
 
     private RangeResponse atSource(RangeRequest.Builder request, Position at) {
         request.setRevision(at.revision().value()).setSerializable(true);
-        RangeResponse answer = repeated.until("read of keys with leases in the source", () -> {
-            try {
-                RangeRequest pinned = request.build();
-                return source.kv(stub -> stub.range(pinned));
-            } catch (CallFailedException e) {
-                if (e.error() == EtcdError.COMPACTED) {
-                    throw new CompactedException();
-                }
-                // From a member that lags, or a source that was restored.
-                if (e.error() == EtcdError.FUTURE_REVISION && leases.head().isBefore(at.revision())) {
-                    throw new SinkException.Unavailable(
-                            "source revision decreased below the mirrored revision " + at.revision(), e);
-                }
-                // The answer may have been too large.
-                request.setLimit((request.getLimit() + 1) / 2);
-                throw e;
-            }
-        });
+        Optional<RangeResponse> found = Optional.empty();
+        while (found.isEmpty()) {
+            found = atSource.until("read of keys with leases from the source", () -> answer(request, at));
+        }
+        RangeResponse answer = found.get();
         ClusterId answering = new ClusterId(answer.getHeader().getClusterId());
         if (!answering.equals(at.cluster())) {
             throw new SinkException.Unavailable(
                     "source cluster ID changed from " + at.cluster() + " to " + answering, null);
         }
         return answer;
+    }
+
+    /** Reads in one attempt. Empty if a smaller request, which is prepared, may succeed. */
+    private Optional<RangeResponse> answer(RangeRequest.Builder request, Position at)
+            throws CallFailedException, InterruptedException {
+        try {
+            RangeRequest pinned = request.build();
+            return Optional.of(source.kv(stub -> stub.range(pinned)));
+        } catch (CallFailedException e) {
+            if (e.error() == EtcdError.COMPACTED) {
+                throw new CompactedException();
+            }
+            // From a member that lags, or a source that was restored.
+            if (e.error() == EtcdError.FUTURE_REVISION && leases.head().isBefore(at.revision())) {
+                throw new SinkException.Unavailable(
+                        "source revision decreased below the mirrored revision " + at.revision(), e);
+            }
+            if (request.getLimit() <= 1) {
+                throw e;
+            }
+            // The answer may have been too large.
+            request.setLimit((request.getLimit() + 1) / 2);
+            return Optional.empty();
+        }
     }
 
     private static final class CompactedException extends RuntimeException {}

@@ -178,7 +178,7 @@ final class HomesIT {
         return new Homes(
                 mirror,
                 MirrorScope.prefix("/k/"),
-                new HomeKeys(new TargetCalls(source, "source", new Silent()), "source", mirror),
+                new HomeKeys(TargetCalls.ofSource(source, new Silent()), "source", mirror),
                 new HomeKeys(new TargetCalls(target, new Silent()), "target", mirror));
     }
 
