@@ -15,11 +15,15 @@ import io.grpc.stub.StreamObserver;
 import io.understudy.etcd.Duty;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.EtcdError;
 import io.understudy.etcd.EtcdMessages;
 import io.understudy.vocabulary.KeyRange;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.Collections;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -105,14 +109,35 @@ public final class ClusterCalls {
     }
 
     /**
-     * Keeps leases alive once, over one stream.
+     * Keeps leases alive once, over one stream. etcd ends it at the first lease with a key that the user may not write;
+     * the others follow over another one.
      *
      * @param answer is given each lease that was answered for, also when the call fails later, with the seconds it has
      *     from then on: 0 or less if there is no such lease. Called on another thread
+     * @throws CallFailedException {@link EtcdError#PERMISSION_DENIED} if it is denied for those without an answer
      */
     public void keepAlive(Collection<Long> leases, BiConsumer<Long, Long> answer)
             throws CallFailedException, InterruptedException {
-        boolean unused = call(channel -> keepAlive(channel, leases, answer));
+        Set<Long> left = Collections.synchronizedSet(new LinkedHashSet<>(leases));
+        CallFailedException denied = null;
+        while (!left.isEmpty()) {
+            List<Long> sent = List.copyOf(left);
+            try {
+                boolean unused = call(channel -> keepAlive(channel, sent, (id, seconds) -> {
+                    left.remove(id);
+                    answer.accept(id, seconds);
+                }));
+            } catch (CallFailedException e) {
+                if (e.error() != EtcdError.PERMISSION_DENIED || left.isEmpty()) {
+                    throw e;
+                }
+                denied = e;
+                left.remove(List.copyOf(left).get(0));
+            }
+        }
+        if (denied != null) {
+            throw denied;
+        }
     }
 
     /** Makes any call, which must have its own deadline, and waits for its response. */

@@ -9,12 +9,15 @@ final class HeldLease {
 
     /** Keep-alives per TTL. */
     private static final int BEATS = 3;
+    /** Interval of keep-alives that are denied, each of which takes a stream. */
+    private static final long DENIED_SECONDS = 5;
 
     private final long id;
     private volatile long seconds;
     /** Time of the next keep-alive, by {@link System#nanoTime}. */
     private volatile long dueAt;
 
+    private volatile boolean denied;
     private volatile long checkedAt = System.nanoTime();
     private volatile @Nullable Revision goneAt;
     /** Number of keys that this writer attached and did not detach. Guarded by the lock of the attached keys. */
@@ -45,6 +48,16 @@ final class HeldLease {
     void keptAlive(long sentAt, long newSeconds) {
         seconds = newSeconds;
         dueAt = sentAt + between();
+        denied = false;
+    }
+
+    /** Records a keep-alive that was denied; returns whether it is the first since a successful one. */
+    boolean denied(long sentAt, long grantedSeconds) {
+        boolean first = !denied;
+        seconds = grantedSeconds;
+        dueAt = sentAt + TimeUnit.SECONDS.toNanos(DENIED_SECONDS);
+        denied = true;
+        return first;
     }
 
     /** Whether keys were attached without interruption: neither side can have granted the lease again. */

@@ -8,12 +8,12 @@ import io.etcd.jetcd.api.LeaseTimeToLiveResponse;
 import io.understudy.etcd.EtcdError;
 import io.understudy.mirror.call.CallFailedException;
 import io.understudy.mirror.call.ClusterCalls;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
-import java.util.function.Function;
-import java.util.stream.Collectors;
 
 /** Lease requests to a cluster. Thread-safe. */
 final class LeaseCalls {
@@ -75,18 +75,33 @@ final class LeaseCalls {
      * Keeps leases alive once. Answers apply to these objects, not to a lease that is granted meanwhile with the same ID.
      *
      * @param ended receives each lease that the cluster lacks, on another thread
+     * @return leases with keys that the user may not write, unless denied before
      */
-    void keepAlive(Collection<HeldLease> leases, Consumer<HeldLease> ended)
+    List<HeldLease> keepAlive(Collection<HeldLease> leases, Consumer<HeldLease> ended)
             throws CallFailedException, InterruptedException {
-        Map<Long, HeldLease> sent = leases.stream().collect(Collectors.toMap(HeldLease::id, Function.identity()));
+        Map<Long, HeldLease> unanswered = new ConcurrentHashMap<>();
+        leases.forEach(lease -> unanswered.put(lease.id(), lease));
         long sentAt = System.nanoTime();
-        calls.keepAlive(sent.keySet(), (id, seconds) -> {
-            HeldLease lease = sent.get(id);
-            if (lease != null && seconds > 0) {
-                lease.keptAlive(sentAt, seconds);
-            } else if (lease != null) {
-                ended.accept(lease);
+        try {
+            calls.keepAlive(leases.stream().map(HeldLease::id).toList(), (id, seconds) -> {
+                HeldLease lease = unanswered.remove(id);
+                if (lease != null && seconds > 0) {
+                    lease.keptAlive(sentAt, seconds);
+                } else if (lease != null) {
+                    ended.accept(lease);
+                }
+            });
+        } catch (CallFailedException e) {
+            if (e.error() != EtcdError.PERMISSION_DENIED) {
+                throw e;
             }
-        });
+        }
+        List<HeldLease> denied = new ArrayList<>();
+        for (HeldLease lease : unanswered.values()) {
+            if (lease.denied(sentAt, facts(lease.id(), false).grantedSeconds())) {
+                denied.add(lease);
+            }
+        }
+        return denied;
     }
 }

@@ -229,7 +229,19 @@ public final class LeaseKeeper implements AutoCloseable {
             if (due.isEmpty()) {
                 return;
             }
-            target.keepAlive(due, ended);
+            keepAliveOnce(due, ended);
+        }
+    }
+
+    /** Keeps leases alive once, see {@link LeaseCalls#keepAlive}. */
+    void keepAliveOnce(Collection<HeldLease> some, Consumer<HeldLease> ended)
+            throws CallFailedException, InterruptedException {
+        for (HeldLease denied : target.keepAlive(some, ended)) {
+            LOG.atWarn()
+                    .addKeyValue("mirror", mirror)
+                    .addKeyValue("lease", Long.toHexString(denied.id()))
+                    .addKeyValue("remedy", "grant the mirror's user write access to all keys of the lease")
+                    .log("lease keep-alive denied; the lease will expire in the target");
         }
     }
 

@@ -1,6 +1,9 @@
 package io.understudy.mirror.lease;
 
+import static io.understudy.mirror.fixture.Mirrors.PATIENCE;
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.Compare;
@@ -13,11 +16,14 @@ import io.understudy.mirror.fixture.LeaseServer;
 import io.understudy.mirror.fixture.Silent;
 import io.understudy.mirror.lease.LeaseKeeper.LeaseMetrics;
 import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
+import java.util.List;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -62,13 +68,42 @@ final class KeptLeasesTest {
         }
     }
 
+    /** As one with a key that the mirror's user may not write: etcd ends the stream of keep-alives. */
+    @Test
+    void aLeaseThatIsDeniedEndsNoOthers() throws Exception {
+        List<Long> ids = LongStream.rangeClosed(1, 1_100).boxed().toList();
+        ids.forEach(id -> target.grant(id, 1));
+        ids.forEach(id -> target.put(ReservedKeys.of("dr", "lease/" + Long.toHexString(id)), SOURCE.toString()));
+        List.of(1L, 700L, 701L).forEach(target::deny);
+        try (LeaseKeeper keeper = keeper();
+                KeptLeases leases = leases(keeper)) {
+            assertThat(leases.begin()).as("whole").isFalse();
+            assertThat(leases.held()).hasSize(ids.size()).allMatch(lease -> lease.seconds() == 1);
+            assertThat(target.keptAlive()).hasSize(ids.size() - 3).doesNotContainKeys(1L, 700L, 701L);
+            leases.requireNoneLost();
+        }
+        LeaseKeeper keeper = LeaseKeeper.start("dr", "test/1", targetCluster, EtcdSinkOptions.LEAST_TXN_OPS, metrics());
+        try {
+            // Without a sink, since it closed.
+            await().atMost(PATIENCE).until(() -> ids.stream()
+                    .allMatch(id -> isDenied(id) || target.keptAlive().getOrDefault(id, 0) > 2));
+            List.of(1L, 700L, 701L).forEach(target::permit);
+            await().atMost(PATIENCE).until(() -> target.keptAlive().containsKey(700L));
+        } finally {
+            keeper.close();
+        }
+    }
+
+    private static boolean isDenied(long id) {
+        return id == 1 || id == 700 || id == 701;
+    }
+
     private LeaseKeeper keeper() {
-        return new LeaseKeeper(
-                "dr",
-                "test/1",
-                targetCluster,
-                EtcdSinkOptions.LEAST_TXN_OPS,
-                new LeaseMetrics("dr", new SimpleMeterRegistry()));
+        return new LeaseKeeper("dr", "test/1", targetCluster, EtcdSinkOptions.LEAST_TXN_OPS, metrics());
+    }
+
+    private static LeaseMetrics metrics() {
+        return new LeaseMetrics("dr", new SimpleMeterRegistry());
     }
 
     private KeptLeases leases(LeaseKeeper keeper) {

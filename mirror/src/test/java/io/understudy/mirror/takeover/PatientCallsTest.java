@@ -18,6 +18,7 @@ import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.local.process.FreePorts;
 import io.understudy.mirror.call.CallFailedException;
+import io.understudy.mirror.fixture.LeaseServer;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -118,6 +119,20 @@ final class PatientCallsTest {
                     .allMatch(lease -> lease % 2 == 1);
         } finally {
             server.shutdownNow();
+        }
+    }
+
+    /** etcd ends the stream at the first lease that it denies. */
+    @Test
+    void aLeaseThatIsDeniedDoesNotEndTheOthers() {
+        try (LeaseServer etcd = new LeaseServer();
+                EtcdCluster cluster = EtcdCluster.connect(EtcdSettings.of(etcd.uri()), new SimpleMeterRegistry())) {
+            LongStream.rangeClosed(1, 600).forEach(id -> etcd.grant(id, 60));
+            List.of(2L, 3L).forEach(etcd::deny);
+            List<Long> leases = LongStream.rangeClosed(1, 600).boxed().toList();
+            assertThatThrownBy(() -> new PatientCalls(cluster, null, Duration.ZERO).keepAlive(leases))
+                    .hasMessageContaining("refuses lease keep-alives");
+            assertThat(etcd.keptAlive()).hasSize(598).doesNotContainKeys(2L, 3L);
         }
     }
 
