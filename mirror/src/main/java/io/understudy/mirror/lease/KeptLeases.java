@@ -322,18 +322,21 @@ public final class KeptLeases implements TargetLeases {
 
     /**
      * Records an expired lease without waiting for a grant, which may take as long as the target takes no puts. The loss
-     * comes before the removal, so that no thread finds the lease absent without it: a new grant would hide it.
+     * comes before the removal, so that no thread finds the lease absent without it: a new grant would hide it. One that
+     * is no longer registered was ended by this mirror.
      */
     void lose(HeldLease lease) {
         held.computeIfPresent(lease.id(), (id, present) -> {
             if (!present.equals(lease)) {
                 return present;
             }
-            lost = new SinkException.Unavailable(
-                    "lease " + Long.toHexString(id)
-                            + " in the target expired despite keep-alives: the target was"
-                            + " unreachable for longer than the TTL, or the lease was revoked. Its keys are restored",
-                    null);
+            if (registered.contains(id)) {
+                lost = new SinkException.Unavailable(
+                        "lease " + Long.toHexString(id)
+                                + " in the target expired despite keep-alives: the target was"
+                                + " unreachable for longer than the TTL, or the lease was revoked. Its keys are restored",
+                        null);
+            }
             return null;
         });
     }

@@ -94,6 +94,30 @@ final class KeptLeasesTest {
         }
     }
 
+    /** The keep-alive may be answered before the revocation. */
+    @Test
+    void aLeaseThatTheMirrorRevokesIsNotLost() throws Exception {
+        try (LeaseKeeper keeper = keeper();
+                KeptLeases leases = leases(keeper)) {
+            HeldLease ended = registered(leases, 5);
+            target.onRevoke(id -> leases.lose(ended));
+            assertThat(leases.end(ended)).isTrue();
+            leases.requireNoneLost();
+            assertThat(target.exists(5)).isFalse();
+            assertThat(leases.held()).isEmpty();
+        }
+    }
+
+    /** Returns a lease that the source lacks. */
+    private HeldLease registered(KeptLeases leases, long id) {
+        target.grant(id, 60);
+        target.put(ReservedKeys.of("dr", "lease/" + Long.toHexString(id)), SOURCE.toString());
+        var unused = leases.begin();
+        HeldLease lease = leases.held().iterator().next();
+        lease.checked(new Revision(1));
+        return lease;
+    }
+
     private static boolean isDenied(long id) {
         return id == 1 || id == 700 || id == 701;
     }
