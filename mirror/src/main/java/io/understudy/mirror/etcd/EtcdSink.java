@@ -135,12 +135,12 @@ public final class EtcdSink implements Sink {
     @Override
     public @Nullable FeedStart open() {
         FeedStart start = takeOver();
-        whole = leases.attach(writer::epoch, tail::complete);
         if (start instanceof Position position) {
             leases.of(position.cluster());
-            if (!whole) {
-                leases.setWhole(false);
-            }
+        }
+        whole = leases.attach(writer::epoch, tail::complete);
+        if (start instanceof Position && !whole) {
+            leases.setWhole(false);
         }
         return start;
     }

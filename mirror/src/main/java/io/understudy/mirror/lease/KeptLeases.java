@@ -369,8 +369,10 @@ public final class KeptLeases implements TargetLeases {
         }
         register.remove(lease.id(), fence());
         registered.remove(lease.id());
-        // Other keys are of other mirrors, or of clients here, which may keep it alive.
-        if (facts.keys().isEmpty()) {
+        // Other keys are of other mirrors, or of clients here, which may keep it alive. Another mirror would take it
+        // for
+        // lost; the last one to unregister it revokes it.
+        if (facts.keys().isEmpty() && !register.isOfSibling(lease.id(), source())) {
             target.revoke(lease.id());
         }
         held.remove(lease.id(), lease);

@@ -12,6 +12,8 @@ import io.understudy.mirror.call.ClusterCalls;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.KeyRange;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -52,14 +54,21 @@ final class LeaseRegister {
         write(List.of(EtcdMessages.delete(key(id))), fence);
     }
 
-    /** Whether another mirror of the same source has granted the lease, which may be shared. */
+    /** Whether another mirror of the same source has registered the lease, which may be shared. */
     boolean isOfSibling(long id, ClusterId source) throws CallFailedException, InterruptedException {
-        ByteString end = ByteString.copyFromUtf8("/" + EACH + Long.toHexString(id));
-        return calls.anyMatch(
-                ReservedKeys.CHECKPOINTS,
-                false,
-                entry -> entry.getKey().endsWith(end)
-                        && entry.getValue().toStringUtf8().equals(source.toString()));
+        List<String> mirrors = new ArrayList<>();
+        // Each mirror has stored its primary record before it registers a lease.
+        calls.forEach(ReservedKeys.HOMES, true, record -> mirrors.add(ReservedKeys.mirrorOf(record.getKey())));
+        mirrors.remove(mirror);
+        for (String other : mirrors) {
+            KeyRange registration = KeyRange.single(ReservedKeys.of(other, EACH + Long.toHexString(id)));
+            if (calls.anyMatch(registration, false, entry -> entry.getValue()
+                    .toStringUtf8()
+                    .equals(source.toString()))) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Whether all keys with source leases were attached at the last update. */

@@ -100,6 +100,11 @@ public final class ReservedKeys {
         return HOMES_PREFIX.concat(ByteString.copyFromUtf8(mirror));
     }
 
+    /** Returns the name of the mirror with the primary record {@code home}. */
+    public static String mirrorOf(ByteString home) {
+        return home.substring(HOMES_PREFIX.size()).toStringUtf8();
+    }
+
     /** Returns the key that exists while a move has closed the cluster to clients. */
     public static ByteString freeze(String mirror) {
         return FREEZES_PREFIX.concat(ByteString.copyFromUtf8(mirror));

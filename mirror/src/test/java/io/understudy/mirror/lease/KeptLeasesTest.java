@@ -108,6 +108,19 @@ final class KeptLeasesTest {
         }
     }
 
+    @Test
+    void aLeaseThatAnotherMirrorUsesIsLeftToIt() throws Exception {
+        target.put(ReservedKeys.home("other"), "");
+        target.put(ReservedKeys.of("other", "lease/5"), SOURCE.toString());
+        try (LeaseKeeper keeper = keeper();
+                KeptLeases leases = leases(keeper)) {
+            assertThat(leases.end(registered(leases, 5))).isTrue();
+            assertThat(leases.held()).isEmpty();
+            assertThat(target.has(ReservedKeys.of("dr", "lease/5"))).isFalse();
+            assertThat(target.exists(5)).isTrue();
+        }
+    }
+
     /** Returns a lease that the source lacks. */
     private HeldLease registered(KeptLeases leases, long id) {
         target.grant(id, 60);

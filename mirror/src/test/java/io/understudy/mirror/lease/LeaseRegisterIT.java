@@ -83,6 +83,7 @@ final class LeaseRegisterIT {
             Compare ours = epochOf(target);
             new LeaseRegister("dr", calls).add(List.of(id), SOURCE, List.of(ours));
             try (KeptLeases kept = kept(cluster)) {
+                kept.of(SOURCE);
                 kept.in(() -> ours);
                 var unused = kept.begin();
                 HeldLease lease = kept.held().stream()
