@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -44,7 +45,8 @@ final class FencedWriter {
     private volatile @Nullable Checkpoint current;
     private volatile long epochRevision;
     private long storedNanos = System.nanoTime();
-    private volatile boolean hurries;
+    /** Revision to advance to as soon as possible; 0 for none. */
+    private final AtomicLong hurriesTo = new AtomicLong();
 
     /** @param listener receives each write */
     FencedWriter(TargetCalls calls, String mirror, EtcdSinkOptions options, SinkListener listener) {
@@ -71,9 +73,9 @@ final class FencedWriter {
         return found;
     }
 
-    /** Requests to advance the checkpoint as soon as possible: a take-over waits for it. Any thread. */
-    void hurry() {
-        hurries = true;
+    /** Requests to advance the checkpoint to {@code reached} as soon as possible: a take-over waits for it. Any thread. */
+    void hurry(Revision reached) {
+        hurriesTo.set(reached.value());
     }
 
     /**
@@ -83,7 +85,8 @@ final class FencedWriter {
     boolean isMoveDue(Revision reached) {
         long ahead = reached.value() - current().revision().value();
         return ahead >= MAX_LEAD
-                || (ahead > 0 && (hurries || System.nanoTime() - storedNanos >= progressInterval.toNanos()));
+                || (ahead > 0
+                        && (hurriesTo.get() > 0 || System.nanoTime() - storedNanos >= progressInterval.toNanos()));
     }
 
     /** Returns the target revision of the first checkpoint; keys not written since existed before. */
@@ -181,7 +184,7 @@ final class FencedWriter {
             createRevision = key.modRevision();
         }
         current = next;
-        hurries = false;
+        hurriesTo.accumulateAndGet(next.revision().value(), (wanted, written) -> wanted <= written ? 0 : wanted);
         storedNanos = System.nanoTime();
         listener.written(changes);
     }

@@ -102,7 +102,7 @@ final class TailWriter implements AutoCloseable {
         if (operations.isEmpty()) {
             if (commit.changes().stream().anyMatch(change -> change.key().equals(record))) {
                 // The end marker of a switchover: clients wait for the checkpoint to reach it.
-                writer.hurry();
+                writer.hurry(position.revision());
             }
             progress(position);
             return;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.config.Binder;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.local.junit.EtcdExtension;
 import io.understudy.mirror.checkpoint.Checkpoint;
@@ -16,6 +17,9 @@ import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.Position;
+import io.understudy.vocabulary.Revision;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -103,6 +107,21 @@ final class FencedWriterIT {
         }
         assertThat(next.raiseEpoch(seen.takenOverBy("next"))).isFalse();
         assertThat(next.raiseEpoch(next.read().takenOverBy("next"))).isTrue();
+    }
+
+    /** The request may come during a write of an earlier revision. */
+    @Test
+    void aRequestedMoveOfTheCheckpointIsDueUntilItIsWritten() {
+        EtcdSinkOptions seldom = Binder.with(EtcdSinkOptions.DEFAULTS, "progressInterval", Duration.ofDays(1));
+        FencedWriter writer = new FencedWriter(new TargetCalls(cluster, new Silent()), "hurried", seldom, new Silent());
+        assertThat(writer.read()).isNull();
+        ClusterId source = new ClusterId(0xfeed);
+        writer.beginEpoch(Checkpoint.first(source, MirrorScope.prefix("/hurried/"), "process", Instant.EPOCH));
+        writer.hurry(new Revision(7));
+        writer.write(List.of(), writer.current().syncedAt(new Position(source, new Revision(5), null)));
+        assertThat(writer.isMoveDue(new Revision(7))).isTrue();
+        writer.write(List.of(), writer.current().syncedAt(new Position(source, new Revision(7), null)));
+        assertThat(writer.isMoveDue(new Revision(8))).isFalse();
     }
 
     /** A snapshot's lanes meet the raised epoch before the checkpoint of the next writer is there. */
