@@ -101,14 +101,14 @@ final class CommitBatch {
     }
 
     /**
-     * Returns the operations in parts: one, or several if a commit exceeds one transaction. An operation that exceeds a
-     * transaction's room comes first: a target that rejects it has none of the commit.
+     * Returns the operations in parts: one, or several if a commit exceeds one transaction. The largest comes first: a
+     * target that rejects one for its size has none of the commit.
      */
     List<List<RequestOp>> parts() {
         return bytes <= room
                 ? List.of(operations())
                 : Operations.parts(operations(), room).stream()
-                        .sorted(Comparator.comparingLong(part -> -Math.max(0, bytes(part) - room)))
+                        .sorted(Comparator.comparingLong(part -> -bytes(part)))
                         .toList();
     }
 

@@ -208,6 +208,16 @@ final class CommitBatchTest {
         assertThat(batch.operations()).containsExactly(EtcdMessages.put(bytes("a"), bytes("y".repeat(100))));
     }
 
+    /** Its limit may be below what is configured here. */
+    @Test
+    void aTargetThatRejectsTheSizeOfAPartHasNoneOfTheCommit() {
+        CommitBatch batch = new CommitBatch(TargetHistory.COALESCED);
+        RequestOp small = EtcdMessages.put(bytes("a"), bytes("x".repeat(100)));
+        RequestOp large = EtcdMessages.put(bytes("b"), bytes("x".repeat(350)));
+        batch.add(commit(1, small, large), 400);
+        assertThat(batch.parts()).containsExactly(List.of(large), List.of(small));
+    }
+
     @Test
     void advancesToALaterPositionWithoutChanges() {
         CommitBatch batch = new CommitBatch(TargetHistory.COALESCED);
