@@ -4,6 +4,8 @@ import com.google.protobuf.ByteString;
 import io.understudy.feed.Feed;
 import io.understudy.feed.FeedConsumer;
 import io.understudy.feed.FeedEndedException;
+import io.understudy.feed.FeedEndedException.AnotherCluster;
+import io.understudy.feed.FeedEndedException.AnotherHistory;
 import io.understudy.feed.FeedEndedException.Gap;
 import io.understudy.feed.FeedEndedException.Unexplained;
 import io.understudy.feed.kafka.ChangeTopic.FeedEvent;
@@ -50,7 +52,7 @@ final class KafkaFeed implements Feed {
     private final KeyRange range;
     private final OriginCheck origins;
     /** Of the source's feeds. */
-    private final AtomicReference<@Nullable LastGap> lastGap;
+    private final AtomicReference<@Nullable LastPosition> last;
 
     private final KafkaFeedMetrics metrics;
     private final Outages outages;
@@ -71,14 +73,14 @@ final class KafkaFeed implements Feed {
             KeyRange range,
             OriginCheck origins,
             @Nullable Position resumeAt,
-            AtomicReference<@Nullable LastGap> lastGap,
+            AtomicReference<@Nullable LastPosition> last,
             KafkaFeedMetrics metrics) {
         this.clients = clients;
         this.options = options;
         this.range = range;
         this.origins = origins;
         this.position = resumeAt;
-        this.lastGap = lastGap;
+        this.last = last;
         this.metrics = metrics;
         this.outages = new Outages(options.topic() + " and " + options.stateTopic(), clients.settings(), metrics);
     }
@@ -108,9 +110,8 @@ final class KafkaFeed implements Feed {
                         .addKeyValue("cause", e.getMessage())
                         .log("feed ended");
                 metrics.feed().ended(e);
-                if (e instanceof Gap gap) {
-                    ChangeTopic changes = tail;
-                    lastGap.set(new LastGap(gap.position(), changes == null ? null : changes.generation()));
+                if (!(e instanceof AnotherCluster) && !(e instanceof AnotherHistory)) {
+                    ended(e instanceof Gap gap ? gap.position() : position);
                 }
                 end = e;
                 close();
@@ -154,10 +155,21 @@ final class KafkaFeed implements Feed {
                 connection = null;
                 if (open != null) {
                     open.close();
+                    if (end == null) {
+                        ended(position);
+                    }
                 }
             } finally {
                 using.unlock();
             }
+        }
+    }
+
+    /** The next one, which may be opened without a position, must not begin before that. */
+    private void ended(@Nullable Position at) {
+        ChangeTopic changes = tail;
+        if (at != null) {
+            last.set(new LastPosition(at, changes == null ? null : changes.generation()));
         }
     }
 
@@ -216,7 +228,7 @@ final class KafkaFeed implements Feed {
         if (standing == null) {
             StateTopic reading = bootstrap;
             if (reading == null) {
-                reading = new StateTopic(open, options.stateTopic(), range, origins, lastGap.get(), metrics.strays());
+                reading = new StateTopic(open, options.stateTopic(), range, origins, last.get(), metrics.strays());
                 bootstrap = reading;
             }
             StateTable table = reading.read(timeout);
@@ -225,7 +237,7 @@ final class KafkaFeed implements Feed {
                 return null;
             }
             bootstrap = null;
-            lastGap.set(null);
+            last.set(null);
             generation = table.chain().generation();
             standing = new Position(cluster, table.revision(), null);
             position = standing;
@@ -290,15 +302,15 @@ final class KafkaFeed implements Feed {
     }
 
     /**
-     * Where a feed ended with a gap. The next snapshot is at its revision or later: the state topic, copied by MirrorMaker,
-     * may be behind the change topic.
+     * Where a feed ended. The next snapshot is at its revision or later: the state topic, copied by MirrorMaker, may be
+     * behind the change topic, or copied again.
      *
      * @param generation of the topic's marks at the position, see {@link TopicOrigin}; null if none was read
      */
-    record LastGap(Position position, @Nullable Long generation) {
+    record LastPosition(Position position, @Nullable Long generation) {
 
         /**
-         * Whether a state is from before the gap. A later generation may be of another history, with lower revisions.
+         * Whether a state is from before it. A later generation may be of another history, with lower revisions.
          */
         boolean isAfter(StateTable state) {
             return position.cluster().equals(state.cluster())

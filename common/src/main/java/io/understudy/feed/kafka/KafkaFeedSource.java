@@ -11,7 +11,7 @@ import io.understudy.feed.FeedKind;
 import io.understudy.feed.FeedMetrics;
 import io.understudy.feed.FeedSource;
 import io.understudy.feed.kafka.Connection.TopicBounds;
-import io.understudy.feed.kafka.KafkaFeed.LastGap;
+import io.understudy.feed.kafka.KafkaFeed.LastPosition;
 import io.understudy.kafka.KafkaClients;
 import io.understudy.kafka.KafkaErrors;
 import io.understudy.kafka.KafkaSettings;
@@ -50,7 +50,7 @@ public final class KafkaFeedSource implements FeedSource {
     /** Used parts of a range; null for all of it. */
     private final @Nullable List<KeyRange> parts;
     /** Of the last feed; null once a snapshot has followed. */
-    private final AtomicReference<@Nullable LastGap> lastGap = new AtomicReference<>();
+    private final AtomicReference<@Nullable LastPosition> last = new AtomicReference<>();
 
     /**
      * Connects when a feed is polled.
@@ -90,7 +90,7 @@ public final class KafkaFeedSource implements FeedSource {
                         .filter(range::intersects)
                         .map(range::intersection)
                         .toList();
-        return new KafkaFeed(clients, options, range, new OriginCheck(used), resumeAt, lastGap, metrics);
+        return new KafkaFeed(clients, options, range, new OriginCheck(used), resumeAt, last, metrics);
     }
 
     /**

@@ -9,7 +9,7 @@ import io.understudy.feed.FeedEndedException;
 import io.understudy.feed.FeedEndedException.Unexplained;
 import io.understudy.feed.kafka.Connection.TopicBounds;
 import io.understudy.feed.kafka.Connection.TopicWatch;
-import io.understudy.feed.kafka.KafkaFeed.LastGap;
+import io.understudy.feed.kafka.KafkaFeed.LastPosition;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
 import java.time.Duration;
@@ -40,7 +40,7 @@ final class StateTopic {
     private final TopicPartition partition;
     private final KeyRange range;
     private final OriginCheck origins;
-    private final @Nullable LastGap lastGap;
+    private final @Nullable LastPosition last;
     private final StrayRecords strays;
     private final Connection.AdminQuery<TopicDescription> describing;
     private final Connection.AdminQuery<Duration> retaining;
@@ -58,15 +58,15 @@ final class StateTopic {
     /** The last logged cause of waiting. */
     private String waitsFor = "";
 
-    /** @param lastGap that the state must include; null for none */
+    /** @param last that the state must include; null for none */
     StateTopic(
             Connection connection,
             String topic,
             KeyRange range,
             OriginCheck origins,
-            @Nullable LastGap lastGap,
+            @Nullable LastPosition last,
             StrayRecords strays) {
-        this.lastGap = lastGap;
+        this.last = last;
         this.connection = connection;
         this.partition = new TopicPartition(topic, 0);
         this.range = range;
@@ -112,7 +112,7 @@ final class StateTopic {
     }
 
     private boolean isWhole() {
-        return table.isWhole() && (lastGap == null || !lastGap.isAfter(table));
+        return table.isWhole() && (last == null || !last.isAfter(table));
     }
 
     private void waits(boolean heard) {

@@ -32,6 +32,8 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the feed makes of topics that are incomplete, of another history, replaced or unreachable. */
 final class KafkaFeedFaultsIT {
@@ -77,8 +79,10 @@ final class KafkaFeedFaultsIT {
         assertThat(reader.awaitEnd(PATIENCE)).isInstanceOf(Gap.class);
     }
 
-    @Test
-    void theSnapshotAfterAGapWaitsForADelayedState() throws Exception {
+    /** Such as one that is being copied again. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void theSnapshotAfterAnotherFeedWaitsForADelayedState(boolean isClosed) throws Exception {
         MirrorStub mirror = fixture.mirror(1);
         mirror.snapshot(fixture.history().revision(), fixture.history().state(), List.of());
         KafkaFeedSource source = fixture.source();
@@ -87,13 +91,17 @@ final class KafkaFeedFaultsIT {
         mirror.delayState();
         mirror.writeEach(fixture.history().next(3));
         reader.awaitRevision(fixture.history().revision(), PATIENCE);
-        mirror.writeWithHole(fixture.history().next(1));
-        assertThat(reader.awaitEnd(PATIENCE)).isInstanceOf(Gap.class);
+        if (isClosed) {
+            reader.close();
+        } else {
+            mirror.writeWithHole(fixture.history().next(1));
+            assertThat(reader.awaitEnd(PATIENCE)).isInstanceOf(Gap.class);
+        }
         Feed next = fixture.closeLater(source.open(KeyRange.all(), FeedKind.STATE, null));
         ModelConsumer model = new ModelConsumer(KeyRange.all());
         await().atMost(PATIENCE).until(() -> next.poll(Duration.ofMillis(100), model) || next.stateRead() > 0);
         assertThat(next.poll(Duration.ofSeconds(1), model))
-                .as("a snapshot before the gap")
+                .as("a snapshot before the end of the other feed")
                 .isFalse();
         mirror.copyState();
         FeedRunner again = fixture.closeLater(new FeedRunner(next, model));

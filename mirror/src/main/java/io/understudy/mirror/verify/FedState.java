@@ -83,10 +83,22 @@ final class FedState implements AutoCloseable {
 
     /** Reads up to that revision of the source; no-op if the snapshot is later. */
     void advanceTo(Revision revision) throws IncomparableException, InterruptedException {
+        Revision reached = revision();
+        long reachedNanos = System.nanoTime();
         while (revision().isBefore(revision)) {
             Commit waiting = next;
             if (waiting == null) {
                 poll();
+                if (revision().isAfter(reached)) {
+                    reached = revision();
+                    reachedNanos = System.nanoTime();
+                } else if (next == null && System.nanoTime() - reachedNanos >= patience.toNanos()) {
+                    // Marks, which it also sends while nothing is written, are no progress.
+                    throw new IncomparableException(
+                            Why.UNAVAILABLE,
+                            "the " + side + " stays at revision " + reached + ", before " + revision
+                                    + " of the target");
+                }
             } else if (waiting.revision().isAfter(revision)) {
                 return;
             } else {

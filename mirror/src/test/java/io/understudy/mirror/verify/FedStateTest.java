@@ -96,6 +96,18 @@ final class FedStateTest {
                 .hasMessageContaining("the topic sent nothing for 0 s");
     }
 
+    /** Such as of topics that were written from scratch, with lower revisions. */
+    @Test
+    void aFeedThatOnlyRepeatsItsRevisionIsUnavailable() throws Exception {
+        snapshot(5, entry("/w/a", 3));
+        events.add(consumer -> consumer.progress(position(5)));
+        try (FedState state = FedState.open("topic", RENAMED, (range, kind, from) -> new Scripted(), Duration.ZERO)) {
+            assertThatThrownBy(() -> state.advanceTo(new Revision(9)))
+                    .isInstanceOf(IncomparableException.class)
+                    .hasMessageContaining("the topic stays at revision 5, before 9");
+        }
+    }
+
     private FedState open() throws Exception {
         return FedState.open("topic", RENAMED, (range, kind, from) -> new Scripted());
     }
