@@ -20,6 +20,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -226,6 +227,11 @@ final class RestExchange {
     }
 
     Caller caller(Principal principal, Freshness freshness) {
-        return new Caller(principal, request.session(), freshness, Caller.NO_DEADLINE, this::over, request::whenOver);
+        return caller(principal, freshness, request::whenOver);
+    }
+
+    /** As {@link #caller(Principal, Freshness)}, for a read with a result that is released before the response ends. */
+    Caller caller(Principal principal, Freshness freshness, Consumer<Runnable> whenOver) {
+        return new Caller(principal, request.session(), freshness, Caller.NO_DEADLINE, this::over, whenOver);
     }
 }

@@ -59,6 +59,8 @@ record TreeReads(Reads reads, Identification identification) {
 
         private long countAtBranch;
         private boolean begun;
+        /** Releases the last read's result. */
+        private Runnable release = () -> {};
 
         Level(RestExchange exchange, Principal principal, ByteString prefix, Manner manner, long revision, long limit) {
             this.exchange = exchange;
@@ -75,7 +77,7 @@ record TreeReads(Reads reads, Identification identification) {
         void read() {
             while (true) {
                 Future<Answer<RangeResult>> answer = reads.range(
-                        exchange.caller(principal, manner.freshness()),
+                        exchange.caller(principal, manner.freshness(), task -> release = task),
                         RangeRequest.newBuilder()
                                 .setKey(from)
                                 .setRangeEnd(range.etcdRangeEnd())
@@ -100,6 +102,10 @@ record TreeReads(Reads reads, Identification identification) {
 
         /** Returns whether more is to be read. */
         private boolean take(Future<Answer<RangeResult>> read) {
+            Runnable releases = release;
+            release = () -> {};
+            // The next one may wait for the memory.
+            releases.run();
             if (read.failed()) {
                 exchange.fail(read.cause());
                 return false;

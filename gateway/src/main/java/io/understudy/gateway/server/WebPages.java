@@ -9,7 +9,6 @@ import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -96,7 +95,6 @@ public record WebPages(HealthPages health, Supplier<Map<String, String>> version
             }
             CharSequence accept = request.header(HttpHeaderNames.ACCEPT);
             String wanted = accept == null ? null : accept.toString();
-            AtomicBoolean held = new AtomicBoolean(true);
             worker.executeBlocking(() -> metrics.apply(wanted), true)
                     .onComplete(scraped -> request.loop().execute(() -> {
                         if (scraped.succeeded()) {
@@ -107,11 +105,7 @@ public record WebPages(HealthPages health, Supplier<Map<String, String>> version
                         } else {
                             request.answer(500, TEXT, scraped.cause() + "\n");
                         }
-                        request.whenOver(() -> {
-                            if (held.getAndSet(false)) {
-                                places.giveBack(client);
-                            }
-                        });
+                        request.whenOver(() -> places.giveBack(client));
                     }));
         }
     }

@@ -225,7 +225,13 @@ public final class WebRequest implements RequestReader, Carrier {
         if (early && gone != null) {
             gone.run();
         }
-        ended.run();
+        runEnded();
+    }
+
+    private void runEnded() {
+        Runnable tasks = ended;
+        ended = () -> {};
+        tasks.run();
     }
 
     /** The method, such as {@code GET}. */
@@ -313,15 +319,16 @@ public final class WebRequest implements RequestReader, Carrier {
         gone = task;
     }
 
-    /**
-     * Runs {@code task} once the client has read the response or has disconnected. At once if so already. One task,
-     * which may run twice.
-     */
+    /** Runs {@code task} once, when the client has read the response or has disconnected. At once if so already. */
     public void whenOver(Runnable task) {
         if (over) {
             task.run();
         } else {
-            ended = task;
+            Runnable before = ended;
+            ended = () -> {
+                before.run();
+                task.run();
+            };
         }
     }
 
@@ -366,7 +373,7 @@ public final class WebRequest implements RequestReader, Carrier {
     private void taken() {
         over = true;
         leave();
-        ended.run();
+        runEnded();
     }
 
     /** Answers with a stream; {@link #whenGone} applies until its end. Null if already answered. */
