@@ -59,9 +59,7 @@ record KeyReads(Reads reads, Identification identification) {
         if (exchange.isKnown("\"" + cluster + "-" + entry.modRevision() + "\"")) {
             exchange.notModified();
         } else {
-            JsonBytes out = new JsonBytes(JsonForm.GRPC_GATEWAY_2);
-            KeyJson.write(out, entry);
-            exchange.answer(AnswerBody.of(out.toByteArray()));
+            exchange.answer(new EntryJson(answer.result(), entry));
         }
     }
 
@@ -111,6 +109,28 @@ record KeyReads(Reads reads, Identification identification) {
         Set<String> all = new HashSet<>(some);
         all.addAll(Set.of(more));
         return Set.copyOf(all);
+    }
+
+    /** The entry of a result, encoded when the client reads. */
+    private record EntryJson(RangeResult result, Entry entry) implements AnswerBody {
+
+        @Override
+        public long length() {
+            return UNKNOWN;
+        }
+
+        @Override
+        public Runnable keep(Runnable end) {
+            return result.keep(end);
+        }
+
+        @Override
+        public boolean appendTo(ByteBuf piece, int wanted) {
+            JsonBytes out = new JsonBytes(JsonForm.GRPC_GATEWAY_2);
+            KeyJson.write(out, entry);
+            out.moveTo(piece);
+            return false;
+        }
     }
 
     /** A page of a listing, encoded at the client's pace. */

@@ -1,12 +1,15 @@
 package io.understudy.gateway.rest;
 
 import io.grpc.Status;
+import io.netty.buffer.ByteBuf;
 import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.api.Permission;
 import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.dashboard.Dashboard;
 import io.understudy.gateway.member.StatusReport;
 import io.understudy.gateway.rest.Logins.Identification;
+import io.understudy.gateway.server.Places;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
 import java.time.Duration;
 import java.util.Optional;
@@ -19,12 +22,17 @@ import org.jspecify.annotations.Nullable;
  * <p>Invariant D1c: where the source requires authentication, only users with the role root can read the overview.
  *
  * @param dashboard null if there is none
+ * @param samples places for requests of them, which the dashboard's thread encodes
  */
 record OperatorPages(
         ReadPermissions permissions,
         StatusReport report,
         @Nullable Dashboard dashboard,
-        Identification identification) {
+        Identification identification,
+        Places samples) {
+
+    /** Requests for samples that wait or are not yet read. */
+    static final int MAX_SAMPLES = 32;
 
     /** Sent by a browser that reconnects. */
     private static final String LAST_EVENT_ID = "Last-Event-ID";
@@ -79,7 +87,7 @@ record OperatorPages(
                         exchange.refuse(new ProblemDetails(
                                 503, Status.Code.UNAVAILABLE, "understudy: dashboard has no data yet"));
                     } else {
-                        exchange.answer(AnswerBody.of(latest.overview().getBytes()));
+                        exchange.answer(new OverviewJson(latest.overview()));
                     }
                 })
                 .onFailure(exchange::fail));
@@ -92,19 +100,46 @@ record OperatorPages(
         Dashboard shown = shown();
         identification.then(exchange, principal -> permissions
                 .check(principal, Permission.Standing.ROOT)
-                .onSuccess(permitted -> {
-                    var unused = shown.samples(from)
-                            .whenCompleteAsync(
-                                    (samples, failure) -> {
-                                        if (failure == null) {
-                                            exchange.answer(AnswerBody.of(samples));
-                                        } else {
-                                            exchange.fail(failure);
-                                        }
-                                    },
-                                    exchange.request().eventLoop());
-                })
+                .onSuccess(permitted -> samples(exchange, shown, from))
                 .onFailure(exchange::fail));
+    }
+
+    /** A request keeps its place until its client has read the samples or has disconnected. */
+    private void samples(RestExchange exchange, Dashboard shown, long from) {
+        String client = exchange.request().client();
+        if (!samples.take(client)) {
+            exchange.refuse(new ProblemDetails(
+                    429,
+                    Status.Code.RESOURCE_EXHAUSTED,
+                    "understudy: too many requests for samples; allowed: " + samples.allowed()));
+            return;
+        }
+        var unused = shown.samples(from)
+                .whenCompleteAsync(
+                        (json, failure) -> {
+                            if (failure == null) {
+                                exchange.answer(AnswerBody.of(json));
+                            } else {
+                                exchange.fail(failure);
+                            }
+                            exchange.request().whenOver(() -> samples.giveBack(client));
+                        },
+                        exchange.request().eventLoop());
+    }
+
+    /** The overview, which all its readers share. */
+    private record OverviewJson(Buffer overview) implements AnswerBody {
+
+        @Override
+        public long length() {
+            return overview.length();
+        }
+
+        @Override
+        public boolean appendTo(ByteBuf out, int wanted) {
+            out.writeBytes(overview.getBytes());
+            return false;
+        }
     }
 
     /** The overview as a stream. */

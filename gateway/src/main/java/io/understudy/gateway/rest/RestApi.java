@@ -14,6 +14,7 @@ import io.understudy.gateway.read.Reads;
 import io.understudy.gateway.rest.Logins.Identification;
 import io.understudy.gateway.rest.Query.Percent;
 import io.understudy.gateway.server.Field;
+import io.understudy.gateway.server.Places;
 import io.understudy.gateway.server.RequestListener;
 import io.understudy.gateway.server.ServerLimits;
 import io.understudy.gateway.server.WebHandler.WebCalls;
@@ -103,7 +104,8 @@ public final class RestApi implements WebCalls {
         this.identification = new Identification(new Logins(authenticate));
         this.keys = new KeyReads(reads, identification);
         this.tree = new TreeReads(reads, identification);
-        this.operators = new OperatorPages(permissions, report, dashboard, identification);
+        this.operators = new OperatorPages(
+                permissions, report, dashboard, identification, new Places(OperatorPages.MAX_SAMPLES));
         this.page = dashboard == null ? Page.none() : Page.load();
         this.outcomes = Stream.concat(ROUTES.stream(), Stream.of(PAGE, NO_ROUTE))
                 .collect(Collectors.toMap(Function.identity(), listener::of));

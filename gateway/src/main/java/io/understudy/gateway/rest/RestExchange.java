@@ -14,6 +14,7 @@ import io.understudy.gateway.server.RequestListener;
 import io.understudy.gateway.server.WebRequest;
 import io.understudy.gateway.server.WebStream;
 import io.understudy.gateway.trace.CallTrace;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -190,7 +191,7 @@ final class RestExchange {
                 // No further header.
             }
         }
-        end(why.status(), ProblemDetails.CONTENT_TYPE, AnswerBody.of(why.body()));
+        end(why.status(), ProblemDetails.CONTENT_TYPE, request.held(why.body().getBytes(StandardCharsets.UTF_8)));
     }
 
     /** Scripts prompt for credentials themselves: Basic would open the browser's dialog before the page. */

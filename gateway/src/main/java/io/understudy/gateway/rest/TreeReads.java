@@ -2,7 +2,6 @@ package io.understudy.gateway.rest;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.RangeRequest;
-import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.api.OpResult.RangeResult;
 import io.understudy.gateway.caller.Caller.Freshness;
 import io.understudy.gateway.caller.Principal;
@@ -110,6 +109,9 @@ record TreeReads(Reads reads, Identification identification) {
                 exchange.fail(read.cause());
                 return false;
             }
+            if (exchange.over()) {
+                return false;
+            }
             RangeResult result = read.result().result();
             if (!begun) {
                 begun = true;
@@ -129,7 +131,7 @@ record TreeReads(Reads reads, Identification identification) {
             Iterator<Entry> entries = result.entries().iterator();
             if (left == 0 || !entries.hasNext()) {
                 out.close(']').close('}');
-                exchange.answer(AnswerBody.of(out.toByteArray()));
+                exchange.answer(exchange.request().held(out.toByteArray()));
                 return false;
             }
             left--;

@@ -1,15 +1,18 @@
 package io.understudy.gateway.server;
 
 import io.grpc.Status;
+import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.HttpRequest;
+import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.server.Loads.LoadMetrics.Refusal;
 import java.util.Map;
 
 /**
- * The memory of one connection's requests: either headers of open calls, or messages and bodies. Part of the total of
- * all connections. A client sends a field once and refers to it by one byte from then on, so its cost is counted here.
+ * The memory of one connection's requests: either headers of open calls, or messages and bodies, also of unread answers.
+ * Part of the total of all connections. A client sends a field once and refers to it by one byte from then on, so its cost
+ * is counted here.
  */
 final class HeldBytes {
 
@@ -80,6 +83,33 @@ final class HeldBytes {
     void giveBack(int less) {
         load.release(counted(bytes) - counted(bytes - less));
         bytes -= less;
+    }
+
+    /** Returns a body of these bytes, which count while they wait for a client that reads slowly. */
+    AnswerBody body(byte[] answer) {
+        AnswerBody plain = AnswerBody.of(answer);
+        return new AnswerBody() {
+            @Override
+            public long length() {
+                return plain.length();
+            }
+
+            @Override
+            public Runnable keep(Runnable end) {
+                try {
+                    take(answer.length);
+                } catch (ApiException e) {
+                    end.run();
+                    return () -> {};
+                }
+                return () -> giveBack(answer.length);
+            }
+
+            @Override
+            public boolean appendTo(ByteBuf out, int wanted) {
+                return plain.appendTo(out, wanted);
+            }
+        };
     }
 
     private int counted(int held) {

@@ -39,7 +39,7 @@ public final class Places {
     }
 
     /** Returns what is allowed, for error texts. */
-    String allowed() {
+    public String allowed() {
         return all + ", " + ofClient + " of one client";
     }
 }

@@ -332,6 +332,11 @@ public final class WebRequest implements RequestReader, Carrier {
         }
     }
 
+    /** Returns a body of these bytes, which count as held while they wait for a client that reads slowly. */
+    public AnswerBody held(byte[] answer) {
+        return exchange.connection().messages().body(answer);
+    }
+
     /** Answers. A large body of unknown length is sent in chunks. */
     public void answer(int status, @Nullable String contentType, List<Field> fields, AnswerBody answer) {
         if (!answered) {
@@ -339,7 +344,8 @@ public final class WebRequest implements RequestReader, Carrier {
             body = NOTHING;
             exchange.releaseAll();
             List<Field> head = head(contentType, fields);
-            if (answer.length() == AnswerBody.UNKNOWN) {
+            // A client that does not read has none of its answers encoded.
+            if (answer.length() == AnswerBody.UNKNOWN && exchange.writable()) {
                 ByteBuf first = Unpooled.EMPTY_BUFFER;
                 try {
                     first = exchange.allocator().directBuffer(FIRST_PIECE_BYTES);

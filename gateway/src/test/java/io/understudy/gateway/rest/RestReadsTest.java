@@ -3,18 +3,28 @@ package io.understudy.gateway.rest;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.understudy.gateway.api.Entries;
+import io.understudy.gateway.api.OpResult.RangeResult;
 import io.understudy.gateway.api.States;
+import io.understudy.gateway.read.Answer;
+import io.understudy.gateway.replica.Entry;
 import io.understudy.gateway.replica.ReplicaState;
+import io.understudy.gateway.server.RawHttp2;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
 import io.vertx.core.Future;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * What REST does with the reads that it serves: their memory, their identity and their cluster.
@@ -75,5 +85,115 @@ final class RestReadsTest {
             assertThat(first).hasValue(1);
             assertThat(second).hasValue(1);
         });
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/v1/kv/large", "/v1/kv"})
+    void entriesAreEncodedAsTheClientReads(String path) throws Exception {
+        AtomicInteger kept = new AtomicInteger();
+        AtomicInteger moved = new AtomicInteger();
+        server.interceptor = (caller, answer) -> Future.succeededFuture(observed(answer, moved, kept));
+        try (RawHttp2 client = withoutWindow()) {
+            for (int i = 0; i < 10; i++) {
+                get(client, 1 + 2 * i, path);
+            }
+            client.flush();
+            for (int i = 0; i < 10; i++) {
+                assertThat(client.next(RawHttp2.HEADERS)).isNotNull();
+            }
+            await().atMost(PATIENCE).untilAsserted(() -> assertThat(kept).hasValue(10));
+            // For a key's tag, which is in the head.
+            assertThat(moved).hasValue(path.endsWith("large") ? 10 : 0);
+            client.frame(RawHttp2.WINDOW_UPDATE, 0, 1, RawHttp2.bytes(1));
+            client.flush();
+            assertThat(client.next(RawHttp2.DATA).stream()).isEqualTo(1);
+        }
+        await().atMost(PATIENCE).untilAsserted(() -> assertThat(kept).hasValue(0));
+        assertThat(server.get("/v1/kv/large").body()).hasSizeGreaterThan(LARGE_BYTES);
+    }
+
+    /** An answer that counts the bodies that wait, and the entries that were read. */
+    private static Answer<RangeResult> observed(Answer<RangeResult> answer, AtomicInteger moved, AtomicInteger kept) {
+        RangeResult result = answer.result();
+        Entries entries = new Entries() {
+            @Override
+            public long size() {
+                return result.entries().size();
+            }
+
+            @Override
+            public Runnable keep(Runnable end) {
+                kept.incrementAndGet();
+                return kept::decrementAndGet;
+            }
+
+            @Override
+            public Iterator<Entry> iterator() {
+                Iterator<Entry> each = result.entries().iterator();
+                return new Iterator<>() {
+                    @Override
+                    public boolean hasNext() {
+                        return each.hasNext();
+                    }
+
+                    @Override
+                    public Entry next() {
+                        moved.incrementAndGet();
+                        return each.next();
+                    }
+                };
+            }
+        };
+        return new Answer<>(
+                new RangeResult(result.header(), entries, result.fields(), result.more(), result.count()),
+                answer.revision(),
+                answer.staleness(),
+                answer.provenance());
+    }
+
+    @Test
+    void unreadTreesAreHeld() throws Exception {
+        int bytes = server.get("/v1/tree?prefix=long/").body().length();
+        try (RawHttp2 client = withoutWindow()) {
+            for (int i = 0; i < 10; i++) {
+                get(client, 1 + 2 * i, "/v1/tree?prefix=long/");
+            }
+            client.flush();
+            await().atMost(PATIENCE)
+                    .untilAsserted(() -> assertThat(server.held()).isEqualTo(10L * bytes));
+        }
+        await().atMost(PATIENCE).untilAsserted(() -> assertThat(server.held()).isZero());
+    }
+
+    @Test
+    void unreadSamplesAreBounded() throws Exception {
+        await().atMost(PATIENCE).until(() -> server.get("/v1/overview/samples").statusCode() == 200);
+        try (RawHttp2 client = withoutWindow()) {
+            for (int i = 0; i < 100; i++) {
+                get(client, 1 + 2 * i, "/v1/overview/samples");
+            }
+            client.flush();
+            for (int i = 0; i < 100; i++) {
+                assertThat(client.next(RawHttp2.HEADERS)).isNotNull();
+            }
+            assertThat(server.get("/v1/overview/samples").statusCode()).isEqualTo(429);
+        }
+        await().atMost(PATIENCE).until(() -> server.get("/v1/overview/samples").statusCode() == 200);
+    }
+
+    /** No body leaves the server. */
+    private RawHttp2 withoutWindow() throws IOException {
+        RawHttp2 client = new RawHttp2(server.port(), PATIENCE);
+        client.frame(RawHttp2.SETTINGS, 0, 0, new byte[] {0, 4, 0, 0, 0, 0});
+        return client;
+    }
+
+    private static void get(RawHttp2 client, int stream, String path) throws IOException {
+        ByteArrayOutputStream get = new ByteArrayOutputStream();
+        get.write(0x82);
+        get.write(0x86);
+        RawHttp2.literal(get, 0, ":path", path);
+        RawHttp2.literal(get, 0, ":authority", "a");
+        client.frame(RawHttp2.HEADERS, RawHttp2.END_HEADERS | RawHttp2.END_STREAM, stream, get.toByteArray());
     }
 }
