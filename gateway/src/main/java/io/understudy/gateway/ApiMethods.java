@@ -249,9 +249,10 @@ record ApiMethods(
                     }
                     return forwarding.start(method, call, metadata, caller, loop, request);
                 }
-                reads.txn(caller, txn)
-                        .map(answer -> Reply.of(answer, WireForm.of(answer.result())))
-                        .onComplete(call::answer, why -> fail(call, why));
+                Future<Reply> reply =
+                        reads.txn(caller, txn).map(answer -> Reply.of(answer, WireForm.of(answer.result())));
+                call.holdUntil(reply);
+                reply.onComplete(call::answer, why -> fail(call, why));
                 return new ServerCall.Listener<>() {};
             });
         }

@@ -3,9 +3,14 @@ package io.understudy.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.RequestOp;
+import io.etcd.jetcd.api.TxnRequest;
 import io.understudy.config.Binder;
 import io.understudy.config.HostPort;
 import io.understudy.etcd.EtcdSettings;
+import io.understudy.gateway.server.RawHttp2;
 import io.understudy.gateway.server.ServerLimits;
 import io.understudy.gateway.server.ServerLimits.LoadLimits;
 import io.understudy.local.certificate.Certificates;
@@ -13,6 +18,8 @@ import io.understudy.tls.ClientCertificates;
 import io.understudy.tls.ListenerSecurity;
 import io.understudy.tls.TlsContext;
 import io.understudy.tls.TlsFiles;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -148,6 +155,44 @@ final class GatewayWithoutSourceTest {
             assertThat(metric(gateway, "http", http, "understudy_gateway_loop_turns_seconds_max{", ""))
                     .isLessThan(took / 2);
         }
+    }
+
+    /** The queue in which its read waits has it until then. */
+    @Test
+    void aTransactionThatWasResetIsHeldUntilItsReadEnds() throws Exception {
+        byte[] txn = TxnRequest.newBuilder()
+                .addSuccess(RequestOp.newBuilder()
+                        .setRequestRange(RangeRequest.newBuilder().setKey(ByteString.copyFrom(new byte[10_000]))))
+                .build()
+                .toByteArray();
+        // Accepts connections and sends nothing.
+        try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+                Gateway gateway = Gateway.start(Binder.with(
+                        GatewaySettings.of(
+                                "test",
+                                new HostPort("127.0.0.1", 0),
+                                EtcdSettings.of(URI.create("http://127.0.0.1:" + silent.getLocalPort()))),
+                        "closeTimeout",
+                        Duration.ofMillis(100)));
+                RawHttp2 client = new RawHttp2(gateway.apiPort(), LONG)) {
+            client.call(1, "/etcdserverpb.KV/Txn", false, List.of("token", "a.1"));
+            client.frame(RawHttp2.DATA, RawHttp2.END_STREAM, 1, RawHttp2.message(txn));
+            client.frame(RawHttp2.PING, 0, 0, new byte[8]);
+            client.flush();
+            assertThat(client.next(RawHttp2.PING)).isNotNull();
+            assertThat(held(gateway)).isGreaterThanOrEqualTo(txn.length);
+            client.frame(RawHttp2.RST_STREAM, 0, 1, RawHttp2.bytes(8));
+            client.frame(RawHttp2.PING, 0, 0, new byte[8]);
+            client.flush();
+            assertThat(client.next(RawHttp2.PING)).isNotNull();
+            assertThat(held(gateway)).isGreaterThanOrEqualTo(txn.length);
+            await().atMost(Duration.ofSeconds(60))
+                    .untilAsserted(() -> assertThat(held(gateway)).isZero());
+        }
+    }
+
+    private double held(Gateway gateway) throws Exception {
+        return metric(gateway, "http", http, "understudy_gateway_requests_held_bytes", "");
     }
 
     private static Gateway startWithTls(Certificates.Pair own, LoadLimits load) throws Exception {

@@ -17,6 +17,7 @@ import io.understudy.gateway.server.Deframer.Framed;
 import io.understudy.gateway.server.Exchange.RequestReader;
 import io.understudy.gateway.server.GrpcHeaders.GrpcMetadata;
 import io.understudy.gateway.server.GrpcMethod.CallMethod;
+import io.vertx.core.Future;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Queue;
@@ -307,6 +308,11 @@ public final class MessageCall extends ServerCall<byte[], byte[]> implements Req
     @Override
     public boolean isReady() {
         return !call.over() && exchange.writable();
+    }
+
+    /** Counts its messages as held until {@code work} ends, which has them even if the client has gone. */
+    public void holdUntil(Future<?> work) {
+        exchange.holdUntil(work);
     }
 
     /** Sends headers and one message, as the client reads, and closes the call. */
