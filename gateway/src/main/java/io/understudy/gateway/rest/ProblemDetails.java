@@ -16,9 +16,11 @@ final class ProblemDetails extends Exception {
 
     static final String CONTENT_TYPE = "application/problem+json";
 
-    /** etcd's texts for missing or wrong credentials. */
+    /** etcd's texts for missing, wrong or outdated credentials. */
     private static final Set<String> UNAUTHENTICATED_TEXTS = Set.of(
-            ApiException.userNameEmpty().text(), "etcdserver: authentication failed, invalid user ID or password");
+            ApiException.userNameEmpty().text(),
+            "etcdserver: authentication failed, invalid user ID or password",
+            "etcdserver: revision of auth store is old");
 
     private static final String COMPACTED = "has been compacted";
 

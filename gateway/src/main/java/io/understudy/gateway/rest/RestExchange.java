@@ -1,9 +1,7 @@
 package io.understudy.gateway.rest;
 
-import io.grpc.Status;
 import io.netty.util.AsciiString;
 import io.understudy.gateway.api.AnswerBody;
-import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.caller.Caller.Freshness;
 import io.understudy.gateway.caller.Principal;
@@ -165,10 +163,7 @@ final class RestExchange {
     boolean retries(Throwable why) {
         BooleanSupplier more = again;
         again = null;
-        return why instanceof ApiException refusal
-                && refusal.code() == Status.Code.UNAUTHENTICATED
-                && more != null
-                && more.getAsBoolean();
+        return more != null && ProblemDetails.of(why).status() == 401 && more.getAsBoolean();
     }
 
     void fail(Throwable why) {

@@ -3,9 +3,12 @@ package io.understudy.gateway.rest;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.grpc.Status;
+import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.Entries;
 import io.understudy.gateway.api.OpResult.RangeResult;
 import io.understudy.gateway.api.States;
+import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.read.Answer;
 import io.understudy.gateway.replica.Entry;
 import io.understudy.gateway.replica.ReplicaState;
@@ -15,8 +18,11 @@ import io.understudy.vocabulary.KeyValue;
 import io.vertx.core.Future;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -36,6 +42,8 @@ final class RestReadsTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final int LARGE_BYTES = 1 << 20;
+    private static final String BASIC =
+            "Basic " + Base64.getEncoder().encodeToString("user:password".getBytes(StandardCharsets.UTF_8));
 
     private final RestServer server = new RestServer(state());
 
@@ -179,6 +187,37 @@ final class RestReadsTest {
             assertThat(server.get("/v1/overview/samples").statusCode()).isEqualTo(429);
         }
         await().atMost(PATIENCE).until(() -> server.get("/v1/overview/samples").statusCode() == 200);
+    }
+
+    /** Any change of users outdates all JWTs. */
+    @Test
+    void anOutdatedTokenIsRenewedOnce() throws Exception {
+        ApiException outdated =
+                new ApiException(Status.Code.INVALID_ARGUMENT, "etcdserver: revision of auth store is old");
+        server.interceptor = (caller, answer) -> caller.principal().equals(new Principal.Token("token.1"))
+                ? Future.failedFuture(outdated)
+                : Future.succeededFuture(answer);
+        HttpResponse<String> renewed = server.get("/v1/kv/large", "authorization", BASIC);
+        assertThat(renewed.statusCode()).isEqualTo(200);
+        assertThat(server.logins).hasValue(2);
+        server.interceptor = (caller, answer) -> Future.failedFuture(outdated);
+        HttpResponse<String> refused = server.get("/v1/kv/large", "authorization", BASIC);
+        assertThat(refused.statusCode()).isEqualTo(401);
+        assertThat(refused.headers().firstValue("www-authenticate")).isPresent();
+        assertThat(server.logins).hasValue(3);
+    }
+
+    @Test
+    void aLoginFromBeforeAuthenticationIsRenewed() throws Exception {
+        server.authenticates = false;
+        assertThat(server.get("/v1/kv/large", "authorization", BASIC).statusCode())
+                .isEqualTo(200);
+        server.authenticates = true;
+        server.interceptor = (caller, answer) -> caller.principal().equals(Principal.ANONYMOUS)
+                ? Future.failedFuture(ApiException.userNameEmpty())
+                : Future.succeededFuture(answer);
+        assertThat(server.get("/v1/kv/large", "authorization", BASIC).statusCode())
+                .isEqualTo(200);
     }
 
     /** No body leaves the server. */
