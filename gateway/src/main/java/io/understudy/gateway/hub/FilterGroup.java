@@ -6,6 +6,7 @@ import io.understudy.gateway.replica.Entry;
 import io.understudy.vocabulary.KeyRange;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** The watchers of a cohort with the same filter; they share their batches. */
@@ -47,6 +48,20 @@ final class FilterGroup {
 
     Watcher get(int place) {
         return watchers.get(place);
+    }
+
+    /** Passes the watchers that have not received that revision to {@code each}. Others may be ahead of the cohort. */
+    void forEachBefore(long revision, Consumer<Watcher> each) {
+        for (Watcher watcher : watchers) {
+            if (watcher.delivered < revision) {
+                each.accept(watcher);
+            }
+        }
+    }
+
+    /** Whether a watcher has not received that revision. */
+    boolean isBefore(long revision) {
+        return watchers.stream().anyMatch(watcher -> watcher.delivered < revision);
     }
 
     void add(Watcher watcher) {

@@ -122,7 +122,7 @@ final class Pass {
     private static boolean needsPrevious(Cohort cohort, LoggedCommit commit) {
         boolean[] any = {false};
         for (Entry change : commit.changes()) {
-            cohort.index().forEach(change.key(), filterGroup -> any[0] |= needsPrevious(filterGroup, change));
+            cohort.index().forEach(change.key(), filterGroup -> any[0] |= needsPrevious(filterGroup, commit, change));
             if (any[0]) {
                 return true;
             }
@@ -134,15 +134,17 @@ final class Pass {
     static void forEachThatNeedsPrevious(Cohort cohort, LoggedCommit commit, Consumer<FilterGroup> each) {
         for (Entry change : commit.changes()) {
             cohort.index().forEach(change.key(), filterGroup -> {
-                if (needsPrevious(filterGroup, change)) {
+                if (needsPrevious(filterGroup, commit, change)) {
                     each.accept(filterGroup);
                 }
             });
         }
     }
 
-    private static boolean needsPrevious(FilterGroup filterGroup, Entry change) {
-        return !isNew(change) && filterGroup.filter().includes(change);
+    private static boolean needsPrevious(FilterGroup filterGroup, LoggedCommit commit, Entry change) {
+        return !isNew(change)
+                && filterGroup.filter().includes(change)
+                && filterGroup.isBefore(commit.revision().value());
     }
 
     private static boolean isNew(Entry change) {
@@ -218,6 +220,7 @@ final class Pass {
             if (previous && size > MAX_PREVIOUS_BYTES) {
                 group.refuse(
                         filterGroup,
+                        last,
                         "previous values up to revision " + revision + " exceed " + MAX_PREVIOUS_BYTES + " bytes");
                 continue;
             }

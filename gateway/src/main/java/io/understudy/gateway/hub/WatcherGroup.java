@@ -336,23 +336,26 @@ final class WatcherGroup {
         }
         for (Cohort cohort : cohorts) {
             Pass.forEachThatNeedsPrevious(cohort, commit, filterGroup -> {
-                for (int i = 0; i < filterGroup.size(); i++) {
-                    ended.add(filterGroup.get(i));
-                }
+                filterGroup.forEachBefore(commit.revision().value(), ended::add);
             });
         }
-        for (Watcher watcher : ended) {
-            cancel(watcher);
-            refused(watcher, "cannot read previous values of revision " + commit.revision() + ": " + why.getMessage());
-        }
+        refuse(ended, "cannot read previous values of revision " + commit.revision() + ": " + why.getMessage());
     }
 
-    /** Ends the watchers of a filter group. */
-    void refuse(FilterGroup filterGroup, String why) {
-        while (filterGroup.size() > 0) {
-            Watcher watcher = filterGroup.get(filterGroup.size() - 1);
-            cancel(watcher);
-            refused(watcher, why);
+    /** Ends the watchers of a filter group that have not received a revision. Others of the group are ahead of it. */
+    void refuse(FilterGroup filterGroup, long revision, String why) {
+        Set<Watcher> ended = new LinkedHashSet<>();
+        filterGroup.forEachBefore(revision, ended::add);
+        refuse(ended, why);
+    }
+
+    private void refuse(Set<Watcher> ended, String why) {
+        for (Watcher watcher : ended) {
+            // Another's listener may have cancelled it.
+            if (watcher.state() == Watcher.State.ACTIVE) {
+                cancel(watcher);
+                refused(watcher, why);
+            }
         }
     }
 

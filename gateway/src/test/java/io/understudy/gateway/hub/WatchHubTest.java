@@ -23,6 +23,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -428,8 +429,140 @@ final class WatchHubTest {
         }
     }
 
+    /** Resume points that are close are served together. */
+    @Test
+    void aDeletionOfLargeValuesEndsNoWatcherThatIsPastIt() {
+        CommitLog log = new CommitLog();
+        log.begin(1);
+        Entry large = Entry.of(put("key", ByteString.copyFrom(new byte[1 << 20])));
+        for (int i = 2; i <= 20; i++) {
+            log.add(i == 15 ? puts(i, 70, key -> large) : puts(i, 1, key -> null));
+        }
+        RecordingWatcher wanting = new RecordingWatcher();
+        RecordingWatcher past = new RecordingWatcher();
+        try (WatchHub here = new WatchHub(
+                HubSettings.DEFAULTS,
+                log,
+                new KeptVersions(() -> Long.MAX_VALUE, ended -> {}),
+                source,
+                source,
+                new SimpleMeterRegistry())) {
+            LoopHub watchers = here.on(tasks::add);
+            watchers.turn();
+            addTogether(watchers, () -> {
+                watchers.add(new WatchSpec(KeyRange.all(), 10, true, false, false), wanting);
+                watchers.add(new WatchSpec(KeyRange.all(), 18, true, false, false), past);
+            });
+            log.add(puts(21, 1, key -> null));
+            here.moved();
+            runTasks();
+            assertThat(wanting.failure()).hasMessageContaining("exceed ");
+            assertThat(past.failure()).isNull();
+            assertThat(past.events()).hasSize(4);
+        }
+    }
+
+    @Test
+    void rejectedPreviousValuesEndNoWatcherThatIsPastThem() {
+        commits(12);
+        source.includePrevious(false);
+        commits(1);
+        source.includePrevious(true);
+        long rejected = source.revision();
+        commits(5);
+        loop.turn();
+        KeyRange first = KeyRange.single(ByteString.copyFromUtf8("key-1"));
+        RecordingWatcher wanting = new RecordingWatcher();
+        RecordingWatcher other = new RecordingWatcher();
+        RecordingWatcher past = new RecordingWatcher();
+        addTogether(loop, () -> {
+            watch(10, true, wanting);
+            loop.add(new WatchSpec(first, 3, true, false, false), other);
+            watch(rejected + 3, true, past);
+        });
+        commits(1);
+        // Read again after a pause.
+        await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> {
+            runTasks();
+            source.refuse(new IllegalStateException("permission denied"));
+            runTasks();
+            assertThat(wanting.failure()).isNotNull();
+            assertThat(past.events()).hasSize(4);
+        });
+        assertThat(past.failure()).isNull();
+        assertThat(other.failure()).isNull();
+        assertThat(other.events()).hasSize(2);
+    }
+
+    @Test
+    void previousValuesThatAllWatchersArePastAreNotRead() {
+        commits(12);
+        source.includePrevious(false);
+        commits(1);
+        source.includePrevious(true);
+        long unread = source.revision();
+        commits(5);
+        loop.turn();
+        RecordingWatcher other = new RecordingWatcher();
+        RecordingWatcher past = new RecordingWatcher();
+        addTogether(loop, () -> {
+            loop.add(new WatchSpec(KeyRange.single(ByteString.copyFromUtf8("key-1")), 3, true, false, false), other);
+            watch(unread + 3, true, past);
+        });
+        commits(1);
+        runTasks();
+        assertThat(other.events()).hasSize(2);
+        assertThat(past.events()).hasSize(4);
+    }
+
+    private static LoggedCommit puts(long revision, int keys, Function<ByteString, @Nullable Entry> previous) {
+        return new LoggedCommit(
+                new Revision(revision),
+                IntStream.range(0, keys)
+                        .mapToObj(i -> Entry.of(new KeyValue(
+                                ByteString.copyFromUtf8("key-" + i),
+                                ByteString.EMPTY,
+                                new Revision(1),
+                                new Revision(revision),
+                                2,
+                                0)))
+                        .toList(),
+                previous);
+    }
+
     private static KeyValue put(String key, ByteString value) {
         return new KeyValue(ByteString.copyFromUtf8(key), value, new Revision(1), new Revision(1), 2, 0);
+    }
+
+    /** Adds watchers at the next commit, within one turn: none advances before all are there. */
+    private static void addTogether(LoopHub watchers, Runnable adds) {
+        Watcher unused =
+                watchers.add(new WatchSpec(KeyRange.all(), 0, false, false, false), new Watcher.WatcherListener() {
+                    private boolean added;
+
+                    @Override
+                    public boolean ready() {
+                        return true;
+                    }
+
+                    @Override
+                    public void events(EventBatch batch) {
+                        if (!added) {
+                            added = true;
+                            adds.run();
+                        }
+                    }
+
+                    @Override
+                    public void failed(Throwable why) {
+                        throw new AssertionError(why);
+                    }
+
+                    @Override
+                    public void compacted(long compactRevision) {
+                        throw new AssertionError("compacted at " + compactRevision);
+                    }
+                });
     }
 
     private void awaitThat(Runnable assertions) {
