@@ -161,6 +161,11 @@ public final class Rechecks {
             granted(group, nowNanos);
             return;
         }
+        if (answer.failed()) {
+            // Without the next check, which would be within this one.
+            refused(group, answer.cause());
+            return;
+        }
         group.checking = true;
         group.watching.underWay++;
         underWay++;

@@ -14,6 +14,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.Callable;
@@ -22,6 +23,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -39,6 +41,7 @@ final class RechecksTest {
     private static final Principal MANY = new Principal.Token("many.7");
     private static final Principal JWT = new Principal.Token("e30.e30.c2ln");
     private static final int MANY_WATCHES = 5_000;
+    private static final int MOST_FRAMES = 500;
     private static final Duration PATIENCE = Duration.ofSeconds(20);
 
     private final Vertx vertx = Vertx.vertx();
@@ -51,6 +54,9 @@ final class RechecksTest {
 
     private final AtomicInteger guestsChecks = new AtomicInteger();
     private final AtomicInteger manyChecks = new AtomicInteger();
+    /** The most frames of the stack, up to a maximum. */
+    private final AtomicLong deepest = new AtomicLong();
+
     private volatile Future<Void> guests = Future.succeededFuture();
     private long spreadNanos = TimeUnit.HOURS.toNanos(1);
     private Rechecks rechecks;
@@ -63,6 +69,10 @@ final class RechecksTest {
     private Future<Void> check(Principal principal, Permission wanted) {
         if (principal.equals(GUEST) || principal.equals(JWT)) {
             guestsChecks.incrementAndGet();
+            deepest.accumulateAndGet(
+                    StackWalker.getInstance()
+                            .walk(frames -> frames.limit(MOST_FRAMES).count()),
+                    Math::max);
             return guests;
         }
         Promise<Void> answer = Promise.promise();
@@ -151,17 +161,36 @@ final class RechecksTest {
         await().until(() -> next.revoked.contains(outdated));
     }
 
-    private Watcher begin(Principal principal, String key) throws Exception {
-        return onLoop(() -> {
-            if (rechecks == null) {
-                rechecks =
-                        new Rechecks(this::check, Rechecks.revocations(new SimpleMeterRegistry()), () -> spreadNanos);
+    /** As those of anonymous clients do once authentication is enabled. */
+    @Test
+    void manyLateChecksThatFailAtOnceEndTheirWatches() throws Exception {
+        guests = Future.failedFuture(ApiException.permissionDenied());
+        List<Watcher> late = onLoop(() -> {
+            List<Watcher> begun = new ArrayList<>();
+            for (int i = 0; i < MANY_WATCHES; i++) {
+                begun.add(begun(GUEST, "key " + i));
             }
-            Watcher watcher = new Watcher();
-            watcher.permit = rechecks.begin(
-                    principal, new Permission.Read(ByteString.copyFromUtf8(key), ByteString.EMPTY), watcher);
-            return watcher;
+            // Blocks the loop, so that all checks are late.
+            Thread.sleep(2_000);
+            return begun;
         });
+        await().atMost(PATIENCE).untilAsserted(() -> assertThat(late)
+                .allSatisfy(each -> assertThat(each.revoked).hasSize(1)));
+        assertThat(deepest.get()).isLessThan(MOST_FRAMES);
+    }
+
+    private Watcher begin(Principal principal, String key) throws Exception {
+        return onLoop(() -> begun(principal, key));
+    }
+
+    private Watcher begun(Principal principal, String key) {
+        if (rechecks == null) {
+            rechecks = new Rechecks(this::check, Rechecks.revocations(new SimpleMeterRegistry()), () -> spreadNanos);
+        }
+        Watcher watcher = new Watcher();
+        watcher.permit =
+                rechecks.begin(principal, new Permission.Read(ByteString.copyFromUtf8(key), ByteString.EMPTY), watcher);
+        return watcher;
     }
 
     private boolean isInDoubt(Watcher watcher) {
