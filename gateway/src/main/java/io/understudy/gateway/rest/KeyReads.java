@@ -4,6 +4,7 @@ import com.google.protobuf.ByteString;
 import com.google.protobuf.CodedInputStream;
 import com.google.protobuf.CodedOutputStream;
 import io.etcd.jetcd.api.RangeRequest;
+import io.grpc.Status;
 import io.netty.buffer.ByteBuf;
 import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.api.OpResult.RangeResult;
@@ -97,10 +98,18 @@ record KeyReads(Reads reads, Identification identification) {
         identification.then(exchange, principal -> reads.range(exchange.caller(principal, freshness), request)
                 .onSuccess(answer -> {
                     exchange.setHeaders(answer);
+                    long cluster = answer.result().header().getClusterId();
                     long pinned = revision > 0 ? revision : answer.revision();
-                    exchange.answer(new PageJson(
-                            answer.result(),
-                            cursor.orElse(new Cursor(pinned, answer.result().count(), prefix, ByteString.EMPTY))));
+                    Cursor page = cursor.orElse(
+                            new Cursor(cluster, pinned, answer.result().count(), prefix, ByteString.EMPTY));
+                    if (page.cluster() == cluster) {
+                        exchange.answer(new PageJson(answer.result(), page));
+                    } else {
+                        exchange.refuse(new ProblemDetails(
+                                410,
+                                Status.Code.OUT_OF_RANGE,
+                                "'cursor' belongs to a listing of another cluster; restart without a cursor"));
+                    }
                 })
                 .onFailure(exchange::fail));
     }
@@ -183,6 +192,7 @@ record KeyReads(Reads reads, Identification identification) {
                 if (result.more() && last != null) {
                     out.member(CURSOR)
                             .string(new Cursor(
+                                            page.cluster(),
                                             page.revision(),
                                             page.count(),
                                             page.prefix(),
@@ -197,16 +207,17 @@ record KeyReads(Reads reads, Identification identification) {
     }
 
     /**
-     * The position of the next page of a listing. It holds the revision, so that all pages are of one state.
+     * The position of the next page of a listing. It holds cluster and revision, so that all pages are of one state.
      *
+     * @param cluster ID of the source
      * @param revision of every page
      * @param count of all keys listed
      * @param prefix that they begin with
      * @param from the next page's first key, or where it would be; begins with {@code prefix}
      */
-    record Cursor(long revision, long count, ByteString prefix, ByteString from) {
+    record Cursor(long cluster, long revision, long count, ByteString prefix, ByteString from) {
 
-        private static final byte FORMAT = 2;
+        private static final byte FORMAT = 3;
 
         /** Encodes it as an opaque text. */
         String encode() {
@@ -214,6 +225,7 @@ record KeyReads(Reads reads, Identification identification) {
             CodedOutputStream out = CodedOutputStream.newInstance(bytes);
             try {
                 out.writeRawByte(FORMAT);
+                out.writeFixed64NoTag(cluster);
                 out.writeUInt64NoTag(revision);
                 out.writeUInt64NoTag(count);
                 out.writeBytesNoTag(prefix);
@@ -233,12 +245,13 @@ record KeyReads(Reads reads, Identification identification) {
                 CodedInputStream in =
                         CodedInputStream.newInstance(Base64.getUrlDecoder().decode(text));
                 if (in.readRawByte() == FORMAT) {
+                    long cluster = in.readFixed64();
                     long revision = in.readUInt64();
                     long count = in.readUInt64();
                     ByteString prefix = in.readBytes();
                     ByteString from = prefix.concat(in.readBytes());
                     if (in.isAtEnd() && revision > 0) {
-                        return new Cursor(revision, count, prefix, from);
+                        return new Cursor(cluster, revision, count, prefix, from);
                     }
                 }
             } catch (IllegalArgumentException | IOException e) {

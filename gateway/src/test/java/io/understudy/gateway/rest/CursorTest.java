@@ -13,13 +13,13 @@ final class CursorTest {
 
     @Test
     void decodingReturnsTheEncodedCursor() throws ProblemDetails {
-        Cursor cursor = new Cursor(7, 1L << 40, PREFIX, PREFIX.concat(ByteString.copyFromUtf8("from")));
+        Cursor cursor = new Cursor(-2, 7, 1L << 40, PREFIX, PREFIX.concat(ByteString.copyFromUtf8("from")));
         assertThat(Cursor.decode(cursor.encode())).isEqualTo(cursor);
     }
 
     @Test
     void aLongPrefixIsEncodedOnce() {
-        assertThat(new Cursor(7, 9, PREFIX, PREFIX).encode()).hasSizeLessThan(PREFIX.size() * 3 / 2);
+        assertThat(new Cursor(-2, 7, 9, PREFIX, PREFIX).encode()).hasSizeLessThan(PREFIX.size() * 3 / 2);
     }
 
     @Test

@@ -13,9 +13,11 @@ import io.understudy.gateway.read.Answer;
 import io.understudy.gateway.replica.Entry;
 import io.understudy.gateway.replica.ReplicaState;
 import io.understudy.gateway.server.RawHttp2;
+import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
 import io.vertx.core.Future;
+import io.vertx.core.json.JsonObject;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.http.HttpResponse;
@@ -218,6 +220,16 @@ final class RestReadsTest {
                 : Future.succeededFuture(answer);
         assertThat(server.get("/v1/kv/large", "authorization", BASIC).statusCode())
                 .isEqualTo(200);
+    }
+
+    @Test
+    void aCursorOfAnotherClusterIsGone() throws Exception {
+        String cursor = new JsonObject(server.get("/v1/kv?limit=1").body()).getString("cursor");
+        assertThat(server.get("/v1/kv?limit=1&cursor=" + cursor).statusCode()).isEqualTo(200);
+        server.cluster = new ClusterId(0xc2);
+        HttpResponse<String> gone = server.get("/v1/kv?limit=1&cursor=" + cursor);
+        assertThat(gone.statusCode()).isEqualTo(410);
+        assertThat(gone.body()).contains("OUT_OF_RANGE");
     }
 
     /** No body leaves the server. */
