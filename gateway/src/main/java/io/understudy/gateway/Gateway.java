@@ -447,7 +447,7 @@ public final class Gateway implements AutoCloseable {
 
             @Override
             public void advanced(Revision revision) {
-                hub.moved();
+                hub.wake();
             }
 
             @Override
@@ -478,7 +478,7 @@ public final class Gateway implements AutoCloseable {
     }
 
     private void published(ReplicaState state) {
-        hub.moved();
+        hub.wake();
         reads.published(state);
         if (!announced) {
             announced = true;

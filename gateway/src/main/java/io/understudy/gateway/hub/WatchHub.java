@@ -64,7 +64,7 @@ public final class WatchHub implements AutoCloseable {
     }
 
     /** Wakes all loops after a change of the log. Called by its writing thread. */
-    public void moved() {
+    public void wake() {
         for (LoopHub loop : loops) {
             loop.wake();
         }

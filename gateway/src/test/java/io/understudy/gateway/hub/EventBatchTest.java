@@ -88,7 +88,7 @@ final class EventBatchTest {
                             .mapToObj(i -> entry("key-" + i, 100_000, 1))
                             .toList(),
                     key -> null));
-            hub.moved();
+            hub.wake();
             while (!tasks.isEmpty()) {
                 tasks.remove().run();
             }

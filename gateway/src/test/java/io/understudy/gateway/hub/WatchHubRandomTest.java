@@ -94,17 +94,17 @@ final class WatchHubRandomTest {
         switch (random.nextInt(14)) {
             case 0, 1, 2, 3 -> {
                 source.commit(changes());
-                hub.moved();
+                hub.wake();
             }
             case 4 -> {
                 source.elsewhere();
-                hub.moved();
+                hub.wake();
             }
             case 5 -> source.forget(source.revision() - random.nextInt(30));
             case 6 -> {
                 if (random.nextInt(4) == 0) {
                     source.beginAgain();
-                    hub.moved();
+                    hub.wake();
                 }
             }
             case 7 -> {
@@ -178,7 +178,7 @@ final class WatchHubRandomTest {
             live.recorder().ready(true);
             live.watcher().resume();
         }
-        hub.moved();
+        hub.wake();
         await().atMost(Duration.ofSeconds(20))
                 .pollInterval(Duration.ofMillis(1))
                 .untilAsserted(() -> {

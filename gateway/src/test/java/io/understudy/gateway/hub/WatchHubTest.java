@@ -321,7 +321,7 @@ final class WatchHubTest {
         watch(0, plain);
         source.commit(Map.of("again", "1"));
         source.commit(Map.of("again", "2"));
-        hub.moved();
+        hub.wake();
         runTasks();
         source.refuse(new CancellationException());
         runTasks();
@@ -337,7 +337,7 @@ final class WatchHubTest {
         });
         source.includePrevious(true);
         source.commit(Map.of("other", "1"));
-        hub.moved();
+        hub.wake();
         runTasks();
         assertThat(other.events()).hasSize(1);
         assertThat(plain.events()).hasSize(3);
@@ -414,7 +414,7 @@ final class WatchHubTest {
             watchers.add(new WatchSpec(all, 0, true, false, false), wanting);
             watchers.add(new WatchSpec(few, 0, true, false, false), other);
             log.add(new LoggedCommit(new Revision(2), deleted, key -> large));
-            here.moved();
+            here.wake();
             runTasks();
             assertThat(wanting.failure()).hasMessageContaining("previous values up to revision 2 exceed ");
             assertThat(wanting.events()).isEmpty();
@@ -422,7 +422,7 @@ final class WatchHubTest {
             assertThat(other.events()).hasSize(11).allSatisfy(event -> assertThat(event.previous())
                     .isEqualTo(large));
             log.add(new LoggedCommit(new Revision(3), List.of(Entry.of(put("key-1", ByteString.EMPTY))), key -> null));
-            here.moved();
+            here.wake();
             runTasks();
             assertThat(plain.events()).hasSize(71);
             assertThat(other.events()).hasSize(12);
@@ -589,7 +589,7 @@ final class WatchHubTest {
             put.put("key-" + i % 100, ByteString.copyFromUtf8("v" + i).toStringUtf8());
             source.commit(put);
         }
-        hub.moved();
+        hub.wake();
     }
 
     private void runTasks() {

@@ -141,7 +141,7 @@ final class WatchPermissionsTest {
         client.watch();
         assertThat(client.received).isEmpty();
         log.add(new LoggedCommit(new Revision(6), List.of(), null));
-        hub.moved();
+        hub.wake();
         await().until(() -> client.received.size() == 1);
         permitted = Future.failedFuture(ApiException.permissionDenied());
         await().until(() -> client.received.size() == 2);
@@ -176,7 +176,7 @@ final class WatchPermissionsTest {
         // Longer than the maximum age of a permission check.
         clock.addAndGet(Duration.ofMillis(200).toNanos());
         log.begin(5);
-        hub.moved();
+        hub.wake();
         await().until(() -> !client.received.isEmpty());
         assertThat(client.received.get(0).cancelReason()).contains("permission denied");
     }
@@ -220,7 +220,7 @@ final class WatchPermissionsTest {
         log.add(new LoggedCommit(new Revision(6), List.of(Entry.of(put)), null));
         client.whenEvents = client.stream::close;
         client.watch();
-        hub.moved();
+        hub.wake();
         await().untilAsserted(() -> assertThat(
                         registry.get("understudy.gateway.watchers").gauges())
                 .allSatisfy(gauge -> assertThat(gauge.value()).isZero()));
@@ -347,7 +347,7 @@ final class WatchPermissionsTest {
         client.watch();
         await().until(() -> progress.get() >= 3);
         log.advance(7);
-        hub.moved();
+        hub.wake();
         await().until(() -> client.received.size() == 1);
         int requests = progress.get();
         await().during(Duration.ofMillis(100)).until(() -> progress.get() <= requests + 1);
@@ -406,7 +406,7 @@ final class WatchPermissionsTest {
         client.cancel(0);
         KeyValue put = new KeyValue(KEY, ByteString.EMPTY, new Revision(6), new Revision(6), 1, 0);
         log.add(new LoggedCommit(new Revision(6), List.of(Entry.of(put)), null));
-        hub.moved();
+        hub.wake();
         await().until(() -> onLoop(hub.on(loop.nettyEventLoop())::revision) == 6);
         assertThat(client.received).hasSize(before);
 
