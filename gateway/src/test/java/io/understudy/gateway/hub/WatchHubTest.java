@@ -454,7 +454,7 @@ final class WatchHubTest {
                 watchers.add(new WatchSpec(KeyRange.all(), 18, true, false, false), past);
             });
             log.add(puts(21, 1, key -> null));
-            here.moved();
+            here.wake();
             runTasks();
             assertThat(wanting.failure()).hasMessageContaining("exceed ");
             assertThat(past.failure()).isNull();
