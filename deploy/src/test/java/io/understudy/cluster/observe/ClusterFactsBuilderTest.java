@@ -106,6 +106,24 @@ final class ClusterFactsBuilderTest {
                 .isEqualTo(ClusterFacts.Verdict.UNKNOWN);
         assertThat(verdict(Map.of(GATEWAY, new Failure("connection refused", false, false))))
                 .isEqualTo(ClusterFacts.Verdict.LOST);
+        assertThat(verdict(Map.of(GATEWAY, new Failure("certificate_unknown", false, true))))
+                .isEqualTo(ClusterFacts.Verdict.UNKNOWN);
+    }
+
+    /** A learner responds, and the voting members reject requests. */
+    @Test
+    void aRejectionIsReportedAlsoIfAMemberRespondsWithoutAList() {
+        Answers answers = new Answers(
+                List.of(reply(MEMBER, 9, "3.6.16")),
+                List.of(),
+                Map.of(GATEWAY, new Failure("certificate_unknown", false, true)),
+                List.of(),
+                Map.of(),
+                Set.of());
+        assertThatThrownBy(() -> new ClusterFactsBuilder(List.of(GATEWAY, MEMBER), answers, null))
+                .isInstanceOfSatisfying(UnobservableException.class, failure -> assertThat(failure.isRejection())
+                        .isTrue())
+                .hasMessageStartingWith("http://127.0.0.1:1 responds and rejects requests: certificate_unknown");
     }
 
     /** Of three voting members one answers without a leader, one refuses, and two clients URLs lead to the others. */

@@ -11,6 +11,8 @@ import io.understudy.cluster.machine.NoMachines;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.ClusterObserver;
 import io.understudy.cluster.observe.ClusterObserver.UnobservableException;
+import io.understudy.cluster.observe.Failure;
+import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.recover.LogEntry.LogPosition;
 import io.understudy.cluster.recover.LogEntry.Voting;
 import io.understudy.cluster.shape.Shape;
@@ -98,6 +100,33 @@ final class ForeignClusterTest {
                 .hasMessage(
                         "cannot determine whether the quorum is lost: m1 responds and rejects requests: user name is"
                                 + " empty");
+    }
+
+    /** The two others may have a quorum. */
+    @Test
+    void votingMembersThatRejectRequestsAreNotALostQuorum() {
+        List<MemberFacts> members = machines.stream()
+                .limit(3)
+                .map(machine -> new MemberFacts(
+                        new MemberId(machines.indexOf(machine) + 1),
+                        machine.name(),
+                        Role.VOTER,
+                        machine.member().peerUrls(),
+                        machine.member().clientUrls(),
+                        Optional.empty(),
+                        MemberFacts.Measurements.NONE))
+                .toList();
+        ClusterFacts facts = new ClusterFacts(
+                observed,
+                members,
+                false,
+                List.of(),
+                Instant.EPOCH,
+                ClusterFacts.Divergence.NONE,
+                Map.of(new MemberId(2), new Failure("certificate_unknown", false, true)));
+        assertThatThrownBy(() -> QuorumWatch.requireClear(facts))
+                .isInstanceOf(RecoveryException.class)
+                .hasMessageStartingWith("cannot determine whether the quorum is lost: m2: certificate_unknown");
     }
 
     @Test

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -37,7 +38,7 @@ public record ClusterFacts(
     public enum Verdict {
         HELD,
         LOST,
-        /** Too few members responded in time; the others neither responded nor refused. */
+        /** Too few members responded in time; the others rejected requests, or neither responded nor refused. */
         UNKNOWN
     }
 
@@ -175,18 +176,28 @@ public record ClusterFacts(
         return mayVote >= quorum().needed() ? Verdict.UNKNOWN : Verdict.LOST;
     }
 
-    /** Whether the member timed out without reporting that it has no leader. */
+    /** Whether the member timed out or rejected requests, without reporting that it has no leader. */
     private boolean isSilent(MemberFacts member) {
         return Optional.ofNullable(failures.get(member.id()))
-                        .filter(Failure::isTimeout)
+                        .filter(failure -> failure.isTimeout() || failure.isRejection())
                         .isPresent()
                 && member.answer().map(answer -> answer.leader().isPresent()).orElse(true);
     }
 
     /** Returns why voting members are unhealthy, such as {@code m1: no response within 5 s}. */
     public String silence() {
+        return failures(failure -> true);
+    }
+
+    /** Returns the rejections of voting members, which may have a quorum; empty without one. */
+    public String rejections() {
+        return failures(Failure::isRejection);
+    }
+
+    private String failures(Predicate<Failure> wanted) {
         return voters().stream()
                 .flatMap(voter -> Optional.ofNullable(failures.get(voter.id())).stream()
+                        .filter(wanted)
                         .map(failure -> voter.label() + ": " + failure.text()))
                 .collect(Collectors.joining("; "));
     }

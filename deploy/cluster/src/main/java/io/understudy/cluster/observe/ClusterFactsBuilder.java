@@ -76,7 +76,7 @@ final class ClusterFactsBuilder {
                     .flatMap(url -> answers.failures().entrySet().stream()
                             .filter(each -> each.getKey().uri().equals(url)))
                     .map(Map.Entry::getValue)
-                    .max(Comparator.comparing(Failure::isTimeout))
+                    .max(Comparator.comparing(Failure::isRejection).thenComparing(Failure::isTimeout))
                     .ifPresent(failure -> failures.put(member.id(), failure));
         }
         return failures;
@@ -184,14 +184,18 @@ final class ClusterFactsBuilder {
                         .equals(before.listing().cluster()))) {
             return before.listing().cluster();
         }
+        throw rejection().orElseGet(() -> new UnobservableException("no endpoint reachable: " + failures()));
+    }
+
+    private Optional<UnobservableException> rejection() {
         String rejections = answers.failures().entrySet().stream()
                 .filter(each -> each.getValue().isRejection())
                 .map(each -> each.getKey() + " responds and rejects requests: "
                         + each.getValue().text())
                 .collect(Collectors.joining("; "));
-        throw rejections.isEmpty()
-                ? new UnobservableException("no endpoint reachable: " + failures())
-                : UnobservableException.rejected(rejections + "; correct cluster.user or cluster.tls");
+        return rejections.isEmpty()
+                ? Optional.empty()
+                : Optional.of(UnobservableException.rejected(rejections + "; correct cluster.user or cluster.tls"));
     }
 
     /** Returns a confirmed list shared by most members, else a local copy, else the previous. */
@@ -208,8 +212,9 @@ final class ClusterFactsBuilder {
                         .map(Found::listing)
                         .filter(each -> each.cluster().equals(cluster))
                         .map(Listing::unconfirmed))
-                .orElseThrow(
-                        () -> UnobservableException.unclear("no endpoint returned the member list: " + failures()));
+                .orElseThrow(() -> rejection()
+                        .orElseGet(() ->
+                                UnobservableException.unclear("no endpoint returned the member list: " + failures())));
     }
 
     /** Whether the endpoint confirms its list; gateways forward what they have. */

@@ -72,6 +72,13 @@ record QuorumWatch(Survey survey, Duration lostFor) {
         if (facts.quorum().isHeld()) {
             return;
         }
+        String rejections = facts.rejections();
+        if (!rejections.isEmpty()) {
+            throw new RecoveryException(
+                    "cannot determine whether the quorum is lost: " + rejections
+                            + "; correct cluster.user or cluster.tls, or stop what responds there",
+                    null);
+        }
         readsThroughQuorum(facts).ifPresent(member -> {
             throw new RecoveryException(
                     member.label()

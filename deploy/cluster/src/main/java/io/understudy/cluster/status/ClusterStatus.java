@@ -159,7 +159,10 @@ public record ClusterStatus(
             if (facts.verdict() != ClusterFacts.Verdict.LOST) {
                 return Optional.of(new Warning(
                         "no-response",
-                        facts.silence() + ". This is not proof of a failure: retry with a longer --timeout"));
+                        facts.silence() + ". This is not proof of a failure: "
+                                + (facts.rejections().isEmpty()
+                                        ? "retry with a longer --timeout"
+                                        : "correct cluster.user or cluster.tls")));
             }
             List<MemberFacts> left = facts.members().stream()
                     .filter(member -> member.answer().isPresent())
