@@ -220,6 +220,27 @@ final class RecoveryIT {
         awaitHealthy(3);
     }
 
+    /** The member given up is removed by one of the runs. */
+    @Test
+    void aRecoveryFromNamedMembersThatIsKilledAfterEachStepIsCompletedByTheNext() throws IOException {
+        found(3, 0);
+        put("before", "acknowledged", 0);
+        await().until(() -> etcdctl(0, "get", "before", "--consistency=s").contains("acknowledged"));
+        wipe(1);
+        Path unmounted = unmount(2);
+        awaitLost();
+
+        assertThat(killedAfterEachStep(Set.of("m1"))).isGreaterThan(5);
+
+        assertThat(survey.look().orElseThrow().members())
+                .extracting(MemberFacts::name)
+                .containsExactlyInAnyOrder("m1", "m2");
+        mount(unmounted, 2);
+        assertThat(recovery(step -> true).run(Set.of("m1"))).isTrue();
+        assertThat(here.isRunning(machines.get(2).member())).contains(false);
+        assertThat(etcdctl(1, "get", "before")).contains("acknowledged");
+    }
+
     @Test
     void aRestoreFromALearnerThatIsKilledAfterEachStepIsCompletedByTheNext() throws IOException {
         Set<String> uninterrupted = endOfRestore(new AtomicInteger(Integer.MAX_VALUE));
@@ -398,10 +419,7 @@ final class RecoveryIT {
         found(3, 0);
         put("before", "acknowledged", 0);
         wipe(1);
-        control.process(machines.get(2)).kill();
-        Path data = machines.get(2).dataDirectory();
-        Path unmounted = Files.move(data, folder.resolve("disk"));
-        Files.createDirectory(data);
+        Path unmounted = unmount(2);
 
         assertThat(recovery(step -> true).run(Set.of("m1"))).isTrue();
 
@@ -411,8 +429,7 @@ final class RecoveryIT {
         assertThat(survey.look().orElseThrow().members())
                 .extracting(MemberFacts::name)
                 .containsExactlyInAnyOrder("m1", "m2");
-        Folders.delete(data);
-        Files.move(unmounted, data);
+        mount(unmounted, 2);
         assertThat(recovery(step -> true).run(Set.of("m1"))).isTrue();
         assertThat(here.isRunning(machines.get(2).member())).contains(false);
         here.start(machines.get(2).member());
@@ -653,6 +670,19 @@ final class RecoveryIT {
     private void wipe(int index) {
         control.process(machines.get(index)).kill();
         Folders.delete(machines.get(index).dataDirectory());
+    }
+
+    private Path unmount(int index) throws IOException {
+        control.process(machines.get(index)).kill();
+        Path data = machines.get(index).dataDirectory();
+        Path unmounted = Files.move(data, folder.resolve("disk"));
+        Files.createDirectory(data);
+        return unmounted;
+    }
+
+    private void mount(Path unmounted, int index) throws IOException {
+        Folders.delete(machines.get(index).dataDirectory());
+        Files.move(unmounted, machines.get(index).dataDirectory());
     }
 
     private void awaitLost() {

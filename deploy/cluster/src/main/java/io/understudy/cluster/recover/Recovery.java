@@ -15,6 +15,7 @@ import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
@@ -91,7 +92,7 @@ public final class Recovery {
         operator.print("checking for a quorum");
         Optional<ClusterFacts> facts = survey.look();
         if (facts.isPresent() && holdsQuorum(facts.get())) {
-            return finish(facts.get());
+            return finish(facts.get(), from);
         }
         if (facts.isEmpty()) {
             var unused = survey.silence();
@@ -105,7 +106,7 @@ public final class Recovery {
         }
         facts = watch.look();
         if (facts.isPresent() && holdsQuorum(facts.get())) {
-            return finish(facts.get());
+            return finish(facts.get(), from);
         }
         List<Remains> left = survey.remainsWithLearners(facts);
         print(facts, left);
@@ -378,11 +379,42 @@ public final class Recovery {
         return new MemberSpec(own, peerUrls, List.of());
     }
 
-    private boolean finish(ClusterFacts facts) {
+    private boolean finish(ClusterFacts facts, Set<String> from) {
         if (!lost(facts).isEmpty()) {
             verify(0, facts);
         }
-        return grow(facts);
+        return grow(removeGivenUp(facts, from));
+    }
+
+    /** Removes what an interrupted run gave up and has not removed: it might return with its old data. */
+    private ClusterFacts removeGivenUp(ClusterFacts facts, Set<String> from) {
+        Map<Long, String> givenUp = givenUp(facts, from);
+        if (givenUp.isEmpty()
+                || !operator.confirms("remove "
+                        + givenUp.values().stream().sorted().collect(Collectors.joining(", "))
+                        + " from the member list, as --from gives them up and their old data may return")) {
+            return facts;
+        }
+        return remove(givenUp.keySet(), facts);
+    }
+
+    /** Returns listed members that are neither named nor respond, unless their data is lost for certain. */
+    private Map<Long, String> givenUp(ClusterFacts facts, Set<String> from) {
+        if (facts.voters().stream().map(MemberFacts::name).noneMatch(from::contains)) {
+            // A learner was named: no member of the new cluster is given up.
+            return Map.of();
+        }
+        Set<String> harmless = survey.remains(Optional.of(facts)).stream()
+                .filter(each ->
+                        each.isGone() || each.isEmpty() || each.isRunning().orElse(false))
+                .map(Remains::name)
+                .collect(Collectors.toSet());
+        return facts.members().stream()
+                .filter(member -> !from.contains(member.name())
+                        && member.hasStarted()
+                        && member.answer().isEmpty()
+                        && !harmless.contains(member.name()))
+                .collect(Collectors.toMap(member -> member.id().value(), MemberFacts::label));
     }
 
     /**

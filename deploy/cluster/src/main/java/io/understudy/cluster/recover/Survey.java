@@ -349,12 +349,13 @@ public record Survey(
                 MemberRemoveRequest.newBuilder().setID(member.value()).build());
     }
 
+    /** Sends it to the leader, or else to any healthy voting member, which forwards it. */
     private <Q, A> void propose(ClusterFacts facts, MethodDescriptor<Q, A> method, Q request) {
-        facts.leader()
-                .flatMap(leader -> machines.stream()
-                        .filter(machine -> machine.name().equals(leader.name()))
-                        .findFirst())
-                .map(leader -> call(connections.call(endpoint(leader), method, request, patience)))
+        Stream.concat(facts.leader().stream(), facts.healthyVoters().stream())
+                .flatMap(member ->
+                        machines.stream().filter(machine -> machine.name().equals(member.name())))
+                .findFirst()
+                .map(machine -> call(connections.call(endpoint(machine), method, request, patience)))
                 .filter(attempt -> attempt.value().isEmpty())
                 .ifPresent(attempt -> LOG.atInfo()
                         .addKeyValue("method", method.getBareMethodName())
