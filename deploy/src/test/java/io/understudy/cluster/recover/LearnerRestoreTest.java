@@ -7,16 +7,21 @@ import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.machine.MachineSettings.ProcessKind;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.machine.NoMachines;
+import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.ClusterObserver.UnobservableException;
 import io.understudy.cluster.observe.MemberAnswer;
+import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.recover.LogEntry.Voting;
 import io.understudy.cluster.shape.Shape;
 import io.understudy.etcd.EtcdConnections;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.etcd.Role;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.MemberId;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -28,6 +33,22 @@ import org.junit.jupiter.api.Test;
 /** Which learner is restored from, and where to: of three lost voting members, a stopped learner m4 and a serving m5. */
 final class LearnerRestoreTest {
 
+    private static final ClusterFacts QUORUM = new ClusterFacts(
+            new ClusterId(7),
+            List.of(new MemberFacts(
+                    new MemberId(1),
+                    "m1",
+                    Role.VOTER,
+                    List.of(URI.create("http://127.0.0.1:11")),
+                    List.of(URI.create("http://127.0.0.1:21")),
+                    Optional.of(MemberAnswer.of(
+                            StatusResponse.newBuilder().setLeader(1).build(), true)),
+                    MemberFacts.Measurements.NONE)),
+            true,
+            List.of(),
+            Instant.EPOCH);
+
+    private boolean confirmed;
     private final EtcdConnections connections = EtcdConnections.open(EtcdSettings.of(URI.create("http://127.0.0.1:1")));
     private final List<Remains> remains = Stream.concat(
                     IntStream.rangeClosed(1, 3)
@@ -79,11 +100,23 @@ final class LearnerRestoreTest {
                 .hasMessage("shape.voters is 5, and only 3 machines are configured besides m4: configure more");
     }
 
+    @Test
+    void aQuorumThatReturnsBeforeTheConfirmationEndsTheRestore() {
+        confirmed = true;
+        assertThatThrownBy(() -> restore(3).run(Set.of("m5"), remains))
+                .isInstanceOf(RecoveryException.class)
+                .hasMessageStartingWith(
+                        "the state has changed before the confirmation: there is a quorum; m1 responds");
+    }
+
     private LearnerRestore restore(int voters) {
         return new LearnerRestore(
                 new Survey(
                         patience -> {
-                            throw new UnobservableException("no endpoint reachable");
+                            if (!confirmed) {
+                                throw new UnobservableException("no endpoint reachable");
+                            }
+                            return QUORUM;
                         },
                         new NoMachines(),
                         remains.stream().map(Remains::machine).toList(),
@@ -95,7 +128,10 @@ final class LearnerRestoreTest {
 
                     @Override
                     public boolean confirms(String step) {
-                        throw new IllegalStateException("not to be confirmed: " + step);
+                        if (!confirmed) {
+                            throw new IllegalStateException("not to be confirmed: " + step);
+                        }
+                        return true;
                     }
                 },
                 () -> {

@@ -37,6 +37,7 @@ import io.understudy.local.process.FreePorts;
 import io.understudy.local.process.LocalProcesses;
 import java.io.File;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.net.URI;
@@ -332,6 +333,10 @@ final class RecoveryIT {
                             }
                         })
                         .run(from);
+            } catch (RecoveryException e) {
+                // The members that the run before started were about to elect a leader.
+                assertThat(e)
+                        .hasMessageStartingWith("the state has changed before the confirmation: there is a quorum");
             } catch (IllegalStateException e) {
                 assertThat(e).hasMessage("killed");
             }
@@ -437,6 +442,33 @@ final class RecoveryIT {
                 .anyMatch(line -> line.contains("the member has been permanently removed from the cluster")));
         assertThat(etcdctl(1, "get", "before")).contains("acknowledged");
         awaitHealthy(2);
+    }
+
+    /** Its disk is mounted, and it starts, before the operator confirms. */
+    @Test
+    void aMemberThatReturnsBeforeTheConfirmationIsNotGivenUp() throws IOException {
+        found(3, 0);
+        put("before", "acknowledged", 0);
+        wipe(1);
+        Path unmounted = unmount(2);
+
+        assertThatThrownBy(() -> recovery(step -> {
+                            if (step.startsWith("continue without the data of")) {
+                                mount(unmounted, 2);
+                                here.start(machines.get(2).member());
+                                awaitHealthy(2);
+                                put("meanwhile", "acknowledged", 2);
+                            }
+                            return true;
+                        })
+                        .run(Set.of("m1")))
+                .isInstanceOf(RecoveryException.class)
+                .hasMessageStartingWith("the state has changed before the confirmation: there is a quorum; ");
+
+        assertThat(folder).isDirectoryNotContaining("glob:**/*.old-*");
+        assertThat(etcdctl(2, "get", "meanwhile")).contains("acknowledged");
+        assertThat(recovery(step -> true).run(Set.of("m1"))).isTrue();
+        awaitHealthy(3);
     }
 
     @Test
@@ -680,9 +712,13 @@ final class RecoveryIT {
         return unmounted;
     }
 
-    private void mount(Path unmounted, int index) throws IOException {
+    private void mount(Path unmounted, int index) {
         Folders.delete(machines.get(index).dataDirectory());
-        Files.move(unmounted, machines.get(index).dataDirectory());
+        try {
+            Files.move(unmounted, machines.get(index).dataDirectory());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private void awaitLost() {

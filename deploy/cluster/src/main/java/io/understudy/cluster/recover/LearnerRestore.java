@@ -117,6 +117,7 @@ public record LearnerRestore(
                 + learner.name() + "; all old voting members are lost for good, and fenced")) {
             return false;
         }
+        survey.requireUnchanged(remains);
         LOG.atWarn()
                 .addKeyValue("from", learner.name())
                 .addKeyValue("log", learner.last())

@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -118,7 +119,7 @@ public final class Recovery {
         if (isLearnerNamedAlone || !Survivors.exist(left)) {
             return learners.run(chosen, left);
         }
-        return recover(Survivors.choose(chosen, left, facts), facts);
+        return recover(Survivors.choose(chosen, left, facts), left, facts);
     }
 
     private static boolean holdsQuorum(ClusterFacts facts) {
@@ -174,7 +175,7 @@ public final class Recovery {
         return true;
     }
 
-    private boolean recover(Survivors survivors, Optional<ClusterFacts> known) {
+    private boolean recover(Survivors survivors, List<Remains> before, Optional<ClusterFacts> known) {
         Stream.of(survivors.all(), survivors.empty(), survivors.others(), survivors.ahead())
                 .flatMap(List::stream)
                 .map(Remains::machine)
@@ -220,6 +221,7 @@ public final class Recovery {
                 + "; these members are lost for good, and fenced so that none of them starts again with old data")) {
             return false;
         }
+        survey.requireUnchanged(before);
         LOG.atWarn()
                 .addKeyValue("from", names)
                 .addKeyValue("without", lost)
@@ -395,7 +397,10 @@ public final class Recovery {
                         + " from the member list, as --from gives them up and their old data may return")) {
             return facts;
         }
-        return remove(givenUp.keySet(), facts);
+        ClusterFacts now = survey.look().orElse(facts);
+        Set<Long> still = new HashSet<>(givenUp(now, from).keySet());
+        still.retainAll(givenUp.keySet());
+        return remove(still, now);
     }
 
     /** Returns listed members that are neither named nor respond, unless their data is lost for certain. */
@@ -442,6 +447,15 @@ public final class Recovery {
             }
             if (!operator.confirms("start " + machine.name() + " without data; its old data is lost for good")) {
                 return true;
+            }
+            now = survey.look()
+                    .filter(Recovery::holdsQuorum)
+                    .orElseThrow(() -> new RecoveryException(
+                            "the quorum was lost before the confirmation; " + machine.name()
+                                    + " is not started, run the command again",
+                            null));
+            if (!lost(now).contains(machine)) {
+                continue;
             }
             startEmpty(machine, members(now));
             now = await(seen -> isHealthy(seen, machine.name()), machine.name() + " does not serve");

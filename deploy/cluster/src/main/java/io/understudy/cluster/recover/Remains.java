@@ -78,6 +78,14 @@ record Remains(
                 .isPresent();
     }
 
+    /** Whether it responds or has data, unlike before, or its log has grown. */
+    boolean hasReturnedSince(Remains before) {
+        boolean hasGrown = stored.isPresent() && before.stored().isPresent() && !last().equals(before.last());
+        return hasGrown
+                || (answer.isPresent() && before.answer().isEmpty())
+                || (hasData.orElse(false) && !before.hasData().orElse(false));
+    }
+
     /** Whether its restart may restore the quorum. */
     boolean isStartable() {
         return isStopped() && isVoter();

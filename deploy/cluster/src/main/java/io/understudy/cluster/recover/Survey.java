@@ -279,6 +279,30 @@ public record Survey(
     }
 
     /**
+     * Requires that no member or data has returned, such as while a confirmation was awaited.
+     *
+     * @param before the remains that the operator was shown
+     * @throws RecoveryException a member or data has returned, or there is a quorum
+     */
+    void requireUnchanged(List<Remains> before) {
+        Optional<ClusterFacts> facts = look();
+        List<String> changes = Stream.concat(
+                        facts.filter(seen -> seen.quorum().isHeld()).map(seen -> "there is a quorum").stream(),
+                        remainsWithLearners(facts).stream()
+                                .filter(each -> before.stream()
+                                        .anyMatch(other ->
+                                                other.name().equals(each.name()) && each.hasReturnedSince(other)))
+                                .map(each -> each.name() + " " + each.state()))
+                .toList();
+        if (!changes.isEmpty()) {
+            throw new RecoveryException(
+                    "the state has changed before the confirmation: " + String.join("; ", changes)
+                            + ". Nothing was changed; run the command again",
+                    null);
+        }
+    }
+
+    /**
      * Compares members by their hashes at one revision.
      *
      * @param least minimum revision
