@@ -218,6 +218,35 @@ final class UpgradeRulesTest {
                         "enable the downgrade to 3.6.0 and wait until all data have this storage version");
     }
 
+    /** It responds, and reads through it fail. */
+    @Test
+    void anUnhealthyMemberIsRestartedAsItIsBeforeTheDowngradeIsEnabled() {
+        ClusterFacts facts = changed(THREE, member -> as(member, "3.7.3", "3.7.0", ""));
+        ClusterFacts unhealthy = changed(
+                facts,
+                member -> member.name().equals("m3")
+                        ? with(
+                                member,
+                                answer -> new MemberAnswer(
+                                        answer.version(),
+                                        Optional.empty(),
+                                        answer.raftTerm(),
+                                        answer.raftIndex(),
+                                        answer.appliedIndex(),
+                                        answer.revision(),
+                                        answer.databaseBytes(),
+                                        answer.databaseBytesInUse(),
+                                        false,
+                                        answer.errors(),
+                                        answer.storage()))
+                        : member);
+
+        assertThat(steps(downgrade(unhealthy, "3.6.16")))
+                .startsWith(
+                        "restart m3 and wait until it serves",
+                        "enable the downgrade to 3.6.0 and wait until all data have this storage version");
+    }
+
     private static ClusterFacts alarmed(ClusterFacts facts) {
         return changed(
                 facts,

@@ -110,7 +110,10 @@ public record Roll(
                         .findFirst()
                         .orElse(next.get())
                 : next.get();
-        return new Next.Do(Leadership.away(facts, member).orElseGet(() -> restart(facts, member, isDone)));
+        return new Next.Do(Leadership.away(facts, member)
+                .orElseGet(() -> downgrade.isPresent()
+                        ? new Step.Restart(spec(member), member.id())
+                        : restart(facts, member, isDone)));
     }
 
     private boolean isUnpublished(MemberFacts member, Predicate<Step> isDone) {
