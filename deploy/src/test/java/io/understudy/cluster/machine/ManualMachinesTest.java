@@ -42,7 +42,7 @@ final class ManualMachinesTest {
                     --initial-cluster=one=http://10.0.0.1:2380,four=http://10.0.0.4:2380 \\
                     --initial-cluster-state=existing
                 If data of an earlier member exists, first
-                  mv /var/lib/etcd/four /var/lib/etcd/four.old""");
+                  mv /var/lib/etcd/four /var/lib/etcd/four.old-$(date -u +%Y%m%dT%H%M%S)""");
     }
 
     @Test
@@ -52,7 +52,9 @@ final class ManualMachinesTest {
         own.copyData(MEMBER);
         own.retire(MEMBER);
         assertThat(instructions)
-                .contains("  cp -a '/data of/four' '/data of/four.copy'", "  mv '/data of/four' '/data of/four.old'");
+                .contains(
+                        "  cp -a '/data of/four' '/data of/four.copy-'$(date -u +%Y%m%dT%H%M%S)",
+                        "  mv '/data of/four' '/data of/four.old-'$(date -u +%Y%m%dT%H%M%S)");
     }
 
     @Test

@@ -141,13 +141,13 @@ public final class ConfiguredMachines extends DelegatingMachines {
         @Override
         public void retire(MemberSpec member) {
             operator.accept("To do for removed member " + member.name() + ": stop etcd, then");
-            print("mv", machine(member), ".old");
+            print("mv", machine(member), ".old-");
         }
 
         @Override
         public void copyData(MemberSpec member) {
             operator.accept("To do for member " + member.name() + ": copy its data");
-            print("cp -a", machine(member), ".copy");
+            print("cp -a", machine(member), ".copy-");
         }
 
         @Override
@@ -181,12 +181,13 @@ public final class ConfiguredMachines extends DelegatingMachines {
 
         private void setAsideEarlierData(MachineSettings machine) {
             operator.accept("If data of an earlier member exists, first");
-            print("mv", machine, ".old");
+            print("mv", machine, ".old-");
         }
 
+        /** The shell completes the new name: an existing directory would receive or mix the data. */
         private void print(String command, MachineSettings machine, String suffix) {
             operator.accept("  " + command + " " + Command.quoted(machine.dataDirectory()) + " "
-                    + Command.quoted(machine.dataDirectory() + suffix));
+                    + Command.quoted(machine.dataDirectory() + suffix) + "$(date -u +%Y%m%dT%H%M%S)");
         }
 
         private MachineSettings machine(MemberSpec member) {
