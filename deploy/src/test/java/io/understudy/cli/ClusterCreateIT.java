@@ -1,12 +1,15 @@
 package io.understudy.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
+import io.understudy.cluster.machine.DataDirectory;
 import io.understudy.cluster.machine.Machines;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.settings.ClusterSettings;
 import io.understudy.local.binary.EtcdBinaries;
 import io.understudy.local.process.Command;
+import io.understudy.local.process.CommandFailedException;
 import io.understudy.local.process.FreePorts;
 import java.io.IOException;
 import java.io.StringWriter;
@@ -14,6 +17,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -92,6 +97,32 @@ final class ClusterCreateIT {
         assertThat(cluster("status")).as(text).isZero();
         assertThat(text).contains("2 voters, 2 healthy");
         assertThat(etcdctl("member", "list").lines()).hasSize(2).contains(first.strip());
+    }
+
+    /** Its own requests fail for want of the authority, and those of clients do not. */
+    @Test
+    void whatClientsWroteIsKeptIfTheStartFails() throws Exception {
+        assertThat(run("pki", "init", "--dir=" + folder.resolve("other")))
+                .as(text)
+                .isZero();
+        Files.writeString(file, Files.readString(file).replace(pki + "/ca.crt'}", folder + "/other/ca.crt'}"));
+        AtomicReference<Thread> thread = new AtomicReference<>();
+        CompletableFuture<Integer> status = CompletableFuture.supplyAsync(() -> {
+            thread.set(Thread.currentThread());
+            return run("cluster", "create", "m1", "--config=" + file);
+        });
+        await().atMost(COMMAND)
+                .ignoreExceptionsMatching(CommandFailedException.class::isInstance)
+                .until(() -> etcdctl("put", "key", "acknowledged").contains("OK"));
+
+        thread.get().interrupt();
+
+        assertThat(status).succeedsWithin(COMMAND).isEqualTo(1);
+        assertThat(text).contains("m1 does not run, and its files were deleted but its data, now in ");
+        assertThat(new DataDirectory(folder.resolve("m1")).earlier())
+                .singleElement()
+                .satisfies(
+                        kept -> assertThat(new DataDirectory(kept).hasMember()).isTrue());
     }
 
     private int cluster(String... arguments) {

@@ -50,7 +50,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 
-/** Creates a cluster of one member, or leaves everything as it was. */
+/** Creates a cluster of one member, or leaves everything as it was but data that clients may have written. */
 final class ClusterCreate extends ClusterFlags {
 
     private static final String ROOT = "root";
@@ -327,10 +327,10 @@ final class ClusterCreate extends ClusterFlags {
             return new IllegalStateException(name + why + LogExplanation.text(control.endOfLog(member)));
         }
 
-        /** Stops the member and deletes what its start has made: no client has data in it. Returns a remark. */
+        /** Stops the member and deletes what its start has made. Returns a remark. */
         private String undo(ClusterId created) {
             if (machine.process() == ProcessKind.MANUAL) {
-                return "\nStop " + name + " and delete its data before the next attempt";
+                return "\nStop " + name + " and move its data before the next attempt";
             }
             try {
                 if (hasStarted) {
@@ -340,7 +340,7 @@ final class ClusterCreate extends ClusterFlags {
                 DirectoryLock.holding(machine.dataDirectory(), () -> remark.set(deleted(created)));
                 return "\n" + name + remark.get();
             } catch (RuntimeException e) {
-                return "\nStop " + name + " and delete its data: " + e.getMessage();
+                return "\nStop " + name + " and move its data: " + e.getMessage();
             }
         }
 
@@ -350,18 +350,22 @@ final class ClusterCreate extends ClusterFlags {
                 return " is running; it was left as it is";
             }
             Optional<ClusterId> owner = control.owner(machine.member()).map(DataOwner::cluster);
+            // Its clients may have written since it served.
+            Optional<Path> kept = owner.filter(created::equals)
+                    .flatMap(own -> new DataDirectory(machine.dataDirectory()).setAside(Instant.now()));
             try {
-                deleteFiles(owner.map(created::equals).orElse(hasStarted));
+                deleteFiles(owner.isEmpty() && hasStarted);
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
             return " does not run, and its files were deleted"
+                    + kept.map(path -> " but its data, now in " + path).orElse("")
                     + (new DataDirectory(machine.dataDirectory()).isVacant()
                             ? ""
                             : "; data that it did not make were left in " + machine.dataDirectory());
         }
 
-        /** @param isOwn whether the start has made the data; other data are left as they are */
+        /** @param isOwn whether the start has made what is in the data directory; other data are left as they are */
         private void deleteFiles(boolean isOwn) throws IOException {
             if (isOwn && Files.isDirectory(machine.dataDirectory())) {
                 try (Stream<Path> data = Files.list(machine.dataDirectory())) {
