@@ -302,7 +302,7 @@ final class ClusterCommand {
             name = "restore",
             description = {
                 "Create a cluster from a snapshot.",
-                "Restores data directories for shape.voters machines, then starts them. Fails if a data directory exists or a"
+                "Restores data directories for shape.voters machines, then starts them. Fails if a data directory is not empty or a"
                         + " cluster responds at the endpoints."
             },
             exitCodeList = {"0:the new cluster serves", "1:failed", "2:usage error"})

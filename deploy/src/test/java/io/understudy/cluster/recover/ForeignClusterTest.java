@@ -153,6 +153,19 @@ final class ForeignClusterTest {
                 .hasMessage("member m1 could not start: unit etcd.service has --data-dir /other in ExecStart");
     }
 
+    @Test
+    void aMountPointIsNoTargetOfARestore() {
+        MachineSettings mounted = machines.get(0).withMember(machines.get(0).member(), Path.of("/proc"));
+        List<Remains> remains = Stream.concat(
+                        Stream.of(mounted), machines.stream().skip(1))
+                .map(this::remains)
+                .toList();
+        assertThatThrownBy(() -> restore().run(Set.of("m4"), remains))
+                .isInstanceOf(RecoveryException.class)
+                .hasMessage("data directory /proc of m1 is a mount point, which can neither be renamed nor replaced;"
+                        + " configure a directory below it; nothing was changed");
+    }
+
     /** A sparse file of that length needs no room before it is copied. */
     @Test
     void withoutRoomForARestoreNoDirectoryIsSetAside(@TempDir Path folder) throws IOException {

@@ -126,6 +126,8 @@ final class SnapshotIT {
             Machines control = OwnMachines.local(
                     machines, new LocalControl(new LocalProcesses(), binaries::etcd), InstantSource.system());
             List<String> lines = new ArrayList<>();
+            // An empty directory is replaced.
+            Files.createDirectory(machines.get(1).dataDirectory());
             try {
                 Restore restore = new Restore(tool, control, lines::add);
                 restore.restore(taken.file().path(), machines, "restored", OptionalLong.empty());
@@ -152,7 +154,7 @@ final class SnapshotIT {
                 machines.forEach(machine -> control.stop(machine.member()));
                 assertThatThrownBy(() -> restore.restore(taken.file().path(), machines, "restored", OptionalLong.of(0)))
                         .isInstanceOf(SnapshotException.class)
-                        .hasMessageContaining(machines.get(0).dataDirectory() + " exists");
+                        .hasMessageContaining(machines.get(0).dataDirectory() + " is not empty");
             } finally {
                 machines.forEach(machine -> control.stop(machine.member()));
             }

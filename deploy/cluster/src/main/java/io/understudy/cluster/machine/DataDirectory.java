@@ -57,6 +57,15 @@ public record DataDirectory(Path path) {
         }
     }
 
+    /** Whether a file system is mounted here: the directory can neither be renamed nor replaced. */
+    public boolean isMountPoint() {
+        try {
+            return Files.isDirectory(path) && !Files.getFileStore(path).equals(store(path));
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
     /** Whether a member has run here. */
     public boolean hasMember() {
         return Files.isDirectory(path.resolve("member"));

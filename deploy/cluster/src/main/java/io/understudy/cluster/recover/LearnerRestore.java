@@ -108,6 +108,7 @@ public record LearnerRestore(
         }
         targets.forEach(each -> requireFree(each.machine(), learner));
         targets.forEach(each -> survey.requireStartable(each.machine()));
+        targets.forEach(each -> survey.requireReplaceable(each.machine()));
         requireRoom(learner, targets);
         operator.print("recovering from learner " + learner.name() + ": it " + learner.state());
         operator.print("acknowledged writes that it had not received are lost; the revision becomes the time in"

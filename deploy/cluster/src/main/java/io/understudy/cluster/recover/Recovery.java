@@ -184,6 +184,11 @@ public final class Recovery {
                 .flatMap(List::stream)
                 .map(Remains::machine)
                 .forEach(survey::requireStartable);
+        Stream.of(survivors.empty(), survivors.others(), survivors.ahead())
+                .flatMap(List::stream)
+                .filter(each -> each.hasData().orElse(false))
+                .map(Remains::machine)
+                .forEach(survey::requireReplaceable);
         Remains best = survivors.best();
         List<String> names = survivors.all().stream().map(Remains::name).toList();
         List<String> lost = Stream.of(survivors.empty(), survivors.others())

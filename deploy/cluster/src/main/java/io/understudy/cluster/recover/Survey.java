@@ -229,6 +229,13 @@ public record Survey(
         }
     }
 
+    /** Requires that the member's data can be set aside. */
+    void requireReplaceable(MachineSettings machine) {
+        Restore.mountPoint(machine).ifPresent(why -> {
+            throw new RecoveryException(why + "; nothing was changed", null);
+        });
+    }
+
     /** Requires that the member can start with its data, not with that of another directory. */
     void requireStartable(MachineSettings machine) {
         control.programFailure(machine.member(), UnaryOperator.identity()).ifPresent(why -> {

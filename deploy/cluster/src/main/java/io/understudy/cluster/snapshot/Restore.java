@@ -16,6 +16,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -25,7 +26,7 @@ import java.util.stream.Stream;
 
 /**
  * Makes the data of a new cluster from a snapshot. Nothing that exists is written to: each data directory has its name
- * once it is whole, and its owner is its parent's.
+ * once it is whole, and the owner of the empty directory that it replaces, or else its parent's.
  */
 public final class Restore {
 
@@ -106,15 +107,27 @@ public final class Restore {
             throw new SnapshotException(
                     "member " + machine.name() + " is running; stop it and move its data directory first", null);
         }
-        if (machine.process() != ProcessKind.MANUAL && Files.exists(machine.dataDirectory())) {
+        DataDirectory data = new DataDirectory(machine.dataDirectory());
+        if (machine.process() != ProcessKind.MANUAL && !data.isVacant()) {
             throw new SnapshotException(
-                    "data directory " + machine.dataDirectory() + " exists; rename it, or configure another" + " one",
-                    null);
+                    "data directory " + data.path() + " is not empty; rename it, or configure another one", null);
         }
+        mountPoint(machine).ifPresent(why -> {
+            throw new SnapshotException(why, null);
+        });
         // A unit of another data directory would start with the data of another member.
         control.programFailure(machine.member(), UnaryOperator.identity()).ifPresent(why -> {
             throw new SnapshotException("member " + machine.name() + " could not start: " + why, null);
         });
+    }
+
+    /** Returns why the data directory cannot be replaced by a complete one; empty if it can. */
+    public static Optional<String> mountPoint(MachineSettings machine) {
+        return machine.process() != ProcessKind.MANUAL && new DataDirectory(machine.dataDirectory()).isMountPoint()
+                ? Optional.of(
+                        "data directory " + machine.dataDirectory() + " of " + machine.name()
+                                + " is a mount point, which can neither be renamed nor replaced; configure a directory below it")
+                : Optional.empty();
     }
 
     private void restore(Path snapshot, MachineSettings machine, Founding cluster) {
@@ -125,7 +138,7 @@ public final class Restore {
             // Left by an attempt that was interrupted; no member has ever run on it.
             Folders.delete(part);
             tool.restore(snapshot, machine, part, cluster);
-            UserPrincipal owner = Files.getOwner(parent);
+            UserPrincipal owner = Files.getOwner(Files.exists(directory) ? directory : parent);
             for (Path each : all(part)) {
                 if (!Files.getOwner(each).equals(owner)) {
                     Files.setOwner(each, owner);
