@@ -10,6 +10,7 @@ import io.understudy.cluster.snapshot.SnapshotDirectory;
 import io.understudy.cluster.snapshot.SnapshotDirectory.SnapshotFile;
 import io.understudy.cluster.snapshot.SnapshotTaker;
 import io.understudy.cluster.snapshot.SnapshotTool;
+import io.understudy.vocabulary.ClusterId;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -63,17 +64,19 @@ final class SnapshotCommand {
     private static SnapshotTaker.Taken take(ClusterConnection cluster, Duration timeout, SnapshotDirectory target)
             throws InterruptedException {
         List<MachineSettings> machines = cluster.settings().machines();
+        Optional<ClusterId> observed = Optional.empty();
         try {
             ClusterFacts facts = new PatientObserver(cluster.observer()).observe(timeout);
             if (machines.isEmpty() || facts.members().stream().anyMatch(MemberFacts::isHealthy)) {
                 return cluster.snapshots().take(facts, target, Instant.now());
             }
+            observed = Optional.of(facts.cluster());
         } catch (UnobservableException e) {
             if (machines.isEmpty() || e.isContradiction()) {
                 throw e;
             }
         }
-        return cluster.snapshots().takeWithoutQuorum(machines, target, Instant.now());
+        return cluster.snapshots().takeWithoutQuorum(machines, observed, target, Instant.now());
     }
 
     @Command(name = "list", description = "List stored snapshots, newest first.")

@@ -25,6 +25,7 @@ import io.understudy.etcd.EtcdConnections;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.etcd.StorageStatus;
 import io.understudy.local.binary.EtcdBinaries;
+import io.understudy.local.etcd.EtcdMember;
 import io.understudy.local.etcd.LocalEtcd;
 import io.understudy.local.process.Command;
 import io.understudy.local.process.FreePorts;
@@ -48,6 +49,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -310,24 +312,39 @@ final class SnapshotIT {
                 .build()) {
             pair.start();
             pair.etcdctl("put", "key", "value");
-            List<MachineSettings> machines = pair.voters().stream()
-                    .map(member -> MachineSettings.of(
-                            new MemberSpec(member.name(), List.of(member.clientUrl()), List.of(member.clientUrl())),
-                            ProcessKind.MANUAL,
-                            folder))
-                    .toList();
+            List<MachineSettings> machines =
+                    pair.voters().stream().map(this::machine).toList();
             SnapshotDirectory directory = new SnapshotDirectory(folder.resolve("snapshots"));
             pair.voters().get(0).kill();
 
-            SnapshotTaker.Taken taken = taker().takeWithoutQuorum(machines, directory, Instant.now());
+            SnapshotTaker.Taken taken = taker().takeWithoutQuorum(machines, Optional.empty(), directory, Instant.now());
 
             assertThat(taken.member()).isEqualTo(pair.voters().get(1).name());
+            assertThatThrownBy(() -> taker().takeWithoutQuorum(
+                                    machines, Optional.of(facts().cluster()), directory, Instant.now()))
+                    .isInstanceOf(SnapshotException.class)
+                    .hasMessageStartingWith("members of different clusters respond: {pair-2=")
+                    .hasMessageContaining("; the endpoints are of cluster " + facts().cluster());
+            List<MachineSettings> mixed = Stream.concat(
+                            machines.stream(), Stream.of(machine(source.voters().get(0))))
+                    .toList();
+            assertThatThrownBy(() -> taker().takeWithoutQuorum(mixed, Optional.empty(), directory, Instant.now()))
+                    .isInstanceOf(SnapshotException.class)
+                    .hasMessageContaining(", source-1=" + facts().cluster());
+            assertThat(directory.list()).hasSize(1);
             pair.voters().get(1).kill();
-            assertThatThrownBy(() -> taker().takeWithoutQuorum(machines, directory, Instant.now()))
+            assertThatThrownBy(() -> taker().takeWithoutQuorum(machines, Optional.empty(), directory, Instant.now()))
                     .hasMessageContaining("no configured machine provides a snapshot: pair-1 at ")
                     .hasMessageContaining("pair-2 at ")
                     .hasMessageContaining("connection refused");
         }
+    }
+
+    private MachineSettings machine(EtcdMember member) {
+        return MachineSettings.of(
+                new MemberSpec(member.name(), List.of(member.clientUrl()), List.of(member.clientUrl())),
+                ProcessKind.MANUAL,
+                folder);
     }
 
     /** As if the voter had committed more than it has. */

@@ -17,6 +17,7 @@ import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdConnections;
 import io.understudy.etcd.EtcdErrors;
 import io.understudy.local.process.Waiting;
+import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -30,10 +31,13 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Function;
 import org.slf4j.Logger;
@@ -169,9 +173,11 @@ public final class SnapshotTaker {
     /**
      * Saves a snapshot from the member with the most applied entries, without a quorum.
      *
-     * @throws SnapshotException no member responds, or it provided no complete one
+     * @param cluster of the members; empty if unknown
+     * @throws SnapshotException no member responds, members of another cluster do, or none provided a complete one
      */
-    public Taken takeWithoutQuorum(List<MachineSettings> machines, SnapshotDirectory directory, Instant now) {
+    public Taken takeWithoutQuorum(
+            List<MachineSettings> machines, Optional<ClusterId> cluster, SnapshotDirectory directory, Instant now) {
         Map<MachineSettings, StatusResponse> responding = new HashMap<>();
         List<String> failures = new ArrayList<>();
         for (MachineSettings machine : machines) {
@@ -181,6 +187,7 @@ public final class SnapshotTaker {
                 failures.add(e.getMessage() + (e.getCause() == null ? "" : ": " + EtcdErrors.text(e.getCause())));
             }
         }
+        requireOneCluster(responding, cluster);
         Map.Entry<MachineSettings, StatusResponse> most = responding.entrySet().stream()
                 .max(Comparator.comparing(
                                 Map.Entry<MachineSettings, StatusResponse>::getValue,
@@ -190,6 +197,23 @@ public final class SnapshotTaker {
                         "no configured machine provides a snapshot: " + String.join("; ", failures), null));
         MachineSettings machine = most.getKey();
         return take(machine.name(), most.getValue().getIsLearner(), endpoint(machine), directory, now);
+    }
+
+    /** Applied entries of different clusters cannot be compared. */
+    private static void requireOneCluster(Map<MachineSettings, StatusResponse> responding, Optional<ClusterId> known) {
+        Map<String, ClusterId> clusters = new TreeMap<>();
+        responding.forEach((machine, status) ->
+                clusters.put(machine.name(), new ClusterId(status.getHeader().getClusterId())));
+        Set<ClusterId> all = new HashSet<>(clusters.values());
+        known.ifPresent(all::add);
+        if (all.size() > 1) {
+            throw new SnapshotException(
+                    "members of different clusters respond: " + clusters
+                            + known.map(id -> "; the endpoints are of cluster " + id)
+                                    .orElse("")
+                            + ". Correct cluster.endpoints and machines.*.clientUrls",
+                    null);
+        }
     }
 
     private static Endpoint endpoint(MachineSettings machine) {
