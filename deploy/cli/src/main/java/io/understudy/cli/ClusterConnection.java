@@ -90,9 +90,9 @@ final class ClusterConnection implements AutoCloseable {
     }
 
     /** Observes members at all configured URLs, also those that no member of the endpoints confirms. */
-    EtcdObserver observerOfAll() {
-        return new EtcdObserver(
-                settings.cluster(), settings.otherwise().acceptingOneVoter(), connections, new SimpleMeterRegistry());
+    ClusterObserver observerOfAll() {
+        return new PatientObserver(new EtcdObserver(
+                settings.cluster(), settings.otherwise().acceptingOneVoter(), connections, new SimpleMeterRegistry()));
     }
 
     /** Observes the members at these URLs. */

@@ -3,6 +3,7 @@ package io.understudy.cli;
 import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.machine.Machines;
 import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.ClusterObserver;
 import io.understudy.cluster.observe.ClusterObserver.UnobservableException;
 import io.understudy.cluster.observe.EtcdObserver;
 import io.understudy.cluster.run.LogExplanation;
@@ -103,7 +104,7 @@ final class ClusterRestore extends ClusterFlags {
     }
 
     /** @throws IllegalStateException a cluster responds */
-    static void refuseBesideAnother(EtcdObserver observer) {
+    static void refuseBesideAnother(ClusterObserver observer) {
         try {
             look(observer).ifPresent(living -> {
                 throw another(living.cluster().toString());
@@ -124,7 +125,7 @@ final class ClusterRestore extends ClusterFlags {
     }
 
     /** Returns the state of the cluster; empty if no member responds. */
-    static Optional<ClusterFacts> seen(EtcdObserver observer) {
+    static Optional<ClusterFacts> seen(ClusterObserver observer) {
         try {
             return look(observer);
         } catch (UnobservableException e) {
@@ -132,7 +133,7 @@ final class ClusterRestore extends ClusterFlags {
         }
     }
 
-    private static Optional<ClusterFacts> look(EtcdObserver observer) {
+    private static Optional<ClusterFacts> look(ClusterObserver observer) {
         try {
             return Optional.of(observer.observe(LOOK));
         } catch (InterruptedException e) {
