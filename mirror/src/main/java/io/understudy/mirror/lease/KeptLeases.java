@@ -369,9 +369,8 @@ public final class KeptLeases implements TargetLeases {
         }
         register.remove(lease.id(), fence());
         registered.remove(lease.id());
-        // Other keys are of other mirrors, or of clients here, which may keep it alive. Another mirror would take it
-        // for
-        // lost; the last one to unregister it revokes it.
+        // Other keys are of other mirrors, or of clients here, which may keep it alive. A mirror that has it registered
+        // would take it for lost.
         if (facts.keys().isEmpty() && !register.isOfSibling(lease.id(), source())) {
             target.revoke(lease.id());
         }
