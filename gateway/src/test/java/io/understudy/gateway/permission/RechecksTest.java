@@ -24,6 +24,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -171,7 +172,7 @@ final class RechecksTest {
                 begun.add(begun(GUEST, "key " + i));
             }
             // Blocks the loop, so that all checks are late.
-            Thread.sleep(2_000);
+            LockSupport.parkNanos(TimeUnit.SECONDS.toNanos(2));
             return begun;
         });
         await().atMost(PATIENCE).untilAsserted(() -> assertThat(late)
