@@ -20,7 +20,7 @@ public record EtcdVersion(int major, int minor, int patch, String suffix) implem
     /** The newest version of the API that gateways serve. */
     public static final EtcdVersion NEWEST = new EtcdVersion(3, 7, 3, "");
 
-    private static final String GATEWAY = "+understudy";
+    private static final String GATEWAY = "understudy";
 
     private static final String IDENTIFIERS = "[0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*";
 
@@ -78,15 +78,17 @@ public record EtcdVersion(int major, int minor, int patch, String suffix) implem
 
     /** Whether a gateway reported this version, not etcd. */
     public boolean isUnderstudy() {
-        return suffix.contains("understudy");
+        return suffix.contains(GATEWAY);
     }
 
     /** The version that a gateway reports for this source: {@link #NEWEST} for a later minor version. */
     public EtcdVersion ofGateway() {
         EtcdVersion served = major == NEWEST.major && minor <= NEWEST.minor ? this : NEWEST;
+        // A semantic version has one part of build metadata.
+        String separator = served.suffix.contains("+") ? "." : "+";
         return served.isUnderstudy()
                 ? served
-                : new EtcdVersion(served.major, served.minor, served.patch, served.suffix + GATEWAY);
+                : new EtcdVersion(served.major, served.minor, served.patch, served.suffix + separator + GATEWAY);
     }
 
     /** The version without suffix. */

@@ -126,12 +126,14 @@ final class EtcdVersionTest {
         "3.5.33,3.5.33+understudy",
         "3.7.0-rc.1,3.7.0-rc.1+understudy",
         "3.6.16+understudy,3.6.16+understudy",
+        "3.6.5+vendor.1,3.6.5+vendor.1.understudy",
         "3.8.0-alpha.0,3.7.3+understudy",
         "4.0.0+understudy,3.7.3+understudy"
     })
     void aGatewayReportsTheVersionOfItsSourceUpToTheNewestItServes(String source, String reported) {
         EtcdVersion version = EtcdVersion.parse(source).ofGateway();
         assertThat(version).hasToString(reported);
+        assertThat(EtcdVersion.parse(reported)).isEqualTo(version);
         assertThat(version.isUnderstudy()).isTrue();
     }
 }
