@@ -25,6 +25,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -63,6 +64,17 @@ final class UpgradeChecksTest {
         machine = machine.withProgram(program("3.7.3"));
 
         assertThat(rules("3.7.3", Optional.empty(), true)).isEmpty();
+    }
+
+    /** {@code cluster downgrade} has no {@code --restarted}; both versions read lowered data. */
+    @ParameterizedTest
+    @CsvSource({"3.6.0,", "3.7.0,Start it first with its present program"})
+    void aMemberThatDoesNotRespondIsDowngradedOnceTheDataAreLowered(String storage, @Nullable String wayOut) {
+        machine = MachineSettings.of(M1, ProcessKind.MANUAL, folder.resolve("m1"));
+
+        assertThat(checks("3.6.16", true, false, 1000).check(facts(Optional.empty(), "3.7.3", storage)))
+                .extracting(Refusal::wayOut)
+                .isEqualTo(Stream.ofNullable(wayOut).toList());
     }
 
     @Test

@@ -80,6 +80,10 @@ record UpgradeChecks(
                         && (isUnknown(member) || version(member).minor() != target.minor()))
                 .toList();
         boolean lowers = members.stream().anyMatch(member -> version(member).minor() > target.minor());
+        boolean isLowered = lowers
+                && facts.members().stream()
+                        .flatMap(member -> member.answer().stream())
+                        .allMatch(answer -> answer.storage().version().equals(target.ofCluster()));
         long databaseBytes = facts.members().stream()
                 .flatMap(member -> member.answer().stream())
                 .mapToLong(MemberAnswer::databaseBytes)
@@ -92,7 +96,9 @@ record UpgradeChecks(
                     .filter(each -> each.name().equals(member.name()))
                     .findFirst();
             machine.flatMap(this::flags).ifPresent(refusals::add);
-            oldProgram(member, machine).ifPresent(refusals::add);
+            if (!isLowered) {
+                oldProgram(member, machine, lowers).ifPresent(refusals::add);
+            }
             if (!lowers) {
                 space(member, databaseBytes).ifPresent(refusals::add);
             }
@@ -232,9 +238,9 @@ record UpgradeChecks(
 
     /**
      * Requires the old program for the restart before an upgrade, or its confirmation. So it does for a member of unknown
-     * version: the new one may not read its data.
+     * version: the new one may not read its data, unless a downgrade has lowered them.
      */
-    private Optional<Refusal> oldProgram(MemberFacts member, Optional<MachineSettings> machine) {
+    private Optional<Refusal> oldProgram(MemberFacts member, Optional<MachineSettings> machine, boolean lowers) {
         EtcdVersion running = version(member);
         if (isRestarted || (!isUnknown(member) && running.minor() >= target.minor())) {
             return Optional.empty();
@@ -247,8 +253,11 @@ record UpgradeChecks(
                             "version-known",
                             member.label() + " does not respond, and etcd " + target
                                     + " may not be able to read its data: its version is unknown",
-                            "Start it first with its present program, or confirm with --restarted that its last restart"
-                                    + " was the one before the upgrade"));
+                            "Start it first with its present program"
+                                    + (lowers
+                                            ? ""
+                                            : ", or confirm with --restarted that its last restart was the one before the"
+                                                    + " upgrade")));
         }
         return configured.compareTo(running) == 0
                 ? Optional.empty()
