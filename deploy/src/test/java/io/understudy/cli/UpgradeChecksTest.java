@@ -2,14 +2,19 @@ package io.understudy.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.understudy.cluster.goal.Roll;
 import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.machine.MachineSettings.ProcessKind;
 import io.understudy.cluster.machine.MemberSpec;
+import io.understudy.cluster.machine.NoMachines;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.observe.MemberFacts.Measurements;
+import io.understudy.cluster.plan.Plan;
 import io.understudy.cluster.plan.Plan.Refusal;
+import io.understudy.cluster.plan.Step;
+import io.understudy.cluster.run.StepWork;
 import io.understudy.etcd.EtcdVersion;
 import io.understudy.etcd.Role;
 import io.understudy.etcd.StorageStatus;
@@ -75,6 +80,31 @@ final class UpgradeChecksTest {
         assertThat(checks("3.6.16", true, false, 1000).check(facts(Optional.empty(), "3.7.3", storage)))
                 .extracting(Refusal::wayOut)
                 .isEqualTo(Stream.ofNullable(wayOut).toList());
+    }
+
+    /** The cluster version is that of the target by then. */
+    @Test
+    void aDowngradeRestartsMembersWithTheirConfiguredPrograms() {
+        Optional<String> running = Optional.of("3.7.3");
+        ClusterFacts facts = new ClusterFacts(
+                new ClusterId(7),
+                List.of(member(1, running, "3.7.0"), member(2, running, "3.7.0"), member(3, running, "3.7.0")),
+                true,
+                List.of(),
+                Instant.EPOCH);
+        StepWork work = new StepWork(new MemoryCluster(3, 3, "3.7.3", "3.6.16"), new NoMachines() {
+            @Override
+            public EtcdVersion programVersion(MemberSpec member) {
+                return EtcdVersion.parse("3.6.16");
+            }
+        });
+        Roll roll = new Roll(Instant.EPOCH, EtcdVersion.parse("3.6.16"), Optional.empty(), true, step -> false);
+
+        Plan.Steps plan = (Plan.Steps) roll.plan(facts);
+
+        assertThat(plan.steps().get(0).step()).isEqualTo(new Step.Downgrade("3.6.0"));
+        assertThat(new ClusterChange(null, null, facts, work).obstacles(plan.steps()))
+                .isEmpty();
     }
 
     @Test

@@ -138,13 +138,18 @@ class ClusterChange implements AutoCloseable {
         }
     }
 
-    /** Returns what obstructs the steps; the place of a removed member, and the slot of a learner, is free afterwards. */
+    /**
+     * Returns what obstructs the steps. The place of a removed member and the slot of a learner are free afterwards, and a
+     * downgrade lowers the cluster version.
+     */
     List<Refusal> obstacles(List<Plan.Planned> steps) {
         Set<Refusal> found = new LinkedHashSet<>();
         ClusterFacts then = facts;
         for (Plan.Planned each : steps) {
             work.obstacle(each.step(), then).ifPresent(found::add);
-            then = each.step() instanceof Step.Remove || each.step() instanceof Step.Promote
+            then = each.step() instanceof Step.Remove
+                            || each.step() instanceof Step.Promote
+                            || each.step() instanceof Step.Downgrade
                     ? Projection.after(then, each.step())
                     : then;
         }
