@@ -135,6 +135,10 @@ final class FactsFixture {
 
     /** The same, with that storage version of all members. */
     static ClusterFacts withStorage(ClusterFacts facts, String version) {
+        return withStorage(facts, new StorageStatus(version, ""));
+    }
+
+    static ClusterFacts withStorage(ClusterFacts facts, StorageStatus storage) {
         ClusterFacts now = facts;
         for (MemberFacts member : facts.members()) {
             now = changed(
@@ -155,7 +159,7 @@ final class FactsFixture {
                                             answer.databaseBytesInUse(),
                                             answer.reachesQuorum(),
                                             answer.errors(),
-                                            new StorageStatus(version, "")))));
+                                            storage))));
         }
         return now;
     }

@@ -25,6 +25,7 @@ import io.understudy.cluster.run.Runner;
 import io.understudy.cluster.run.StepWork;
 import io.understudy.etcd.EtcdVersion;
 import io.understudy.etcd.Role;
+import io.understudy.etcd.StorageStatus;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
 import java.net.URI;
@@ -333,11 +334,41 @@ final class RunnerTest {
         assertThat(restarted).containsExactly("m2");
     }
 
-    private final List<String> restarted = new ArrayList<>();
+    /** Until then etcd is not upgraded. */
+    @Test
+    void aDowngradeIsReachedOnceEtcdHasEndedIt() throws Exception {
+        EtcdVersion target = EtcdVersion.parse("3.6.16");
+        ClusterFacts all = facts();
+        for (int number = 1; number <= 3; number++) {
+            all = FactsFixture.withVersion(all, number, "3.6.16", Duration.ZERO);
+        }
+        StorageStatus enabled = new StorageStatus("3.6.0", "3.6.0");
+        ClusterFacts two = FactsFixture.withStorage(FactsFixture.withVersion(all, 2, "3.7.3", Duration.ZERO), enabled);
+        ClusterFacts ending = FactsFixture.withStorage(all, enabled);
 
-    /** A roll that observes this, one after the other. */
-    private Outcome roll(@Nullable EtcdVersion version, ClusterFacts... observed) throws InterruptedException {
-        List<ClusterFacts> left = new ArrayList<>(List.of(observed));
+        Outcome outcome = reach(
+                new Roll(FactsFixture.STARTED, target, Optional.empty(), true, step -> false),
+                two,
+                ending,
+                ending,
+                ending,
+                FactsFixture.withStorage(all, "3.6.0"));
+
+        assertThat(outcome).isEqualTo(new Outcome.Reached("every member has version 3.6.16"));
+        assertThat(restarted).containsExactly("m2");
+        assertThat(observed.enabledDowngrade()).isEmpty();
+    }
+
+    private final List<String> restarted = new ArrayList<>();
+    private ClusterFacts observed;
+
+    private Outcome roll(@Nullable EtcdVersion version, ClusterFacts... seen) throws InterruptedException {
+        return reach(new Roll(FactsFixture.STARTED, version), seen);
+    }
+
+    /** A run that observes this, one after the other. */
+    private Outcome reach(Goal goal, ClusterFacts... seen) throws InterruptedException {
+        List<ClusterFacts> left = new ArrayList<>(List.of(seen));
         StepWork work = new StepWork(new Moves(), new NoMachines() {
             private boolean isStopped;
 
@@ -358,11 +389,11 @@ final class RunnerTest {
             }
         });
         return new Runner(
-                        patience -> left.size() > 1 ? left.remove(0) : left.get(0),
+                        patience -> observed = left.size() > 1 ? left.remove(0) : left.get(0),
                         work,
                         OperationTimeouts.DEFAULT,
                         RunListener.NONE)
-                .run(new Roll(FactsFixture.STARTED, version));
+                .run(goal);
     }
 
     @Test

@@ -54,13 +54,23 @@ public record Roll(
     @Override
     public Plan plan(ClusterFacts facts) {
         Set<Step> planned = new HashSet<>();
-        return Planner.plan(facts, now -> {
+        Plan plan = Planner.plan(facts, now -> {
             Next next = after(now, step -> hasPerformed.test(step) || planned.contains(step));
             if (next instanceof Next.Do action) {
                 planned.add(action.step());
             }
             return next;
         });
+        return enablesDowngrade
+                        && plan instanceof Plan.Done
+                        && facts.enabledDowngrade().isPresent()
+                // etcd checks that every 5 s (CancelDowngradeIfNeeded), and is not upgraded before.
+                ? new Plan.Refused(List.of(new Refusal(
+                        "downgrade-ended",
+                        "every member has version " + version + ", and the downgrade is still enabled",
+                        "Wait until etcd has ended it (understudy cluster status), or cancel it (understudy cluster"
+                                + " downgrade --cancel)")))
+                : plan;
     }
 
     private Next after(ClusterFacts facts, Predicate<Step> isDone) {

@@ -46,6 +46,7 @@ public final class Runner {
             "leader-healthy-voter",
             "peer-url-served",
             "storage-versions-equal",
+            "downgrade-ended",
             "start-time-known",
             "observable");
 
