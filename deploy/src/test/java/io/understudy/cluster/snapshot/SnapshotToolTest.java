@@ -2,10 +2,16 @@ package io.understudy.cluster.snapshot;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatNoException;
 
+import io.understudy.cluster.machine.MachineSettings;
+import io.understudy.cluster.machine.MachineSettings.ProcessKind;
+import io.understudy.cluster.machine.Machines;
 import io.understudy.cluster.machine.MemberSpec;
+import io.understudy.cluster.machine.NoMachines;
 import io.understudy.cluster.settings.ClusterSettings;
 import io.understudy.cluster.snapshot.SnapshotTool.SnapshotException;
+import io.understudy.etcd.EtcdVersion;
 import io.understudy.local.binary.EtcdBinaries;
 import io.understudy.local.binary.ProgramVersion;
 import java.io.File;
@@ -15,8 +21,12 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Where the program for snapshots is found without the others. */
 final class SnapshotToolTest {
@@ -76,6 +86,48 @@ final class SnapshotToolTest {
                 .withMessageContaining("etcdutl is missing")
                 .withMessageContaining("Install etcdutl 3.6.16");
         assertThat(SnapshotTool.of(binaries(5)).program()).hasFileName("etcdctl");
+    }
+
+    /** Seen with 3.6.16 and data of 3.7.3; 3.5.33 starts with data of 3.6.16. */
+    @ParameterizedTest
+    @CsvSource({
+        "3.7.0,3.6.16,true",
+        "3.7.0,3.7.3,false",
+        "3.6.0,3.7.3,false",
+        "3.6.0,3.5.33,false",
+        "'',3.6.16,false",
+        "3.7.0,unknown,false"
+    })
+    void aSnapshotThatTheProgramCannotReadIsNotRestored(String storage, String program, boolean isRefused)
+            throws Exception {
+        Path tool = Files.writeString(program("configured"), """
+                #!/bin/sh
+                [ $2 = restore ] || exec echo '{"revision": 5, "totalKey": 1, "hash": 1, "version": "%s"}'
+                for each; do case $each in --data-dir=*) mkdir "${each#*=}" ;; esac; done
+                """.formatted(storage));
+        Machines machines = new NoMachines() {
+            @Override
+            public EtcdVersion programVersion(MemberSpec member) {
+                return EtcdVersion.parse(program);
+            }
+        };
+        MachineSettings machine = MachineSettings.of(
+                new MemberSpec("m1", List.of(URI.create("http://localhost:2380")), List.of()),
+                ProcessKind.LOCAL,
+                folder.resolve("m1"));
+        Restore restore = new Restore(new SnapshotTool(tool), machines, line -> {});
+        ThrowingCallable run =
+                () -> restore.restoreDatabase(folder.resolve("db"), List.of(machine), "new", OptionalLong.of(0));
+
+        if (isRefused) {
+            assertThatExceptionOfType(SnapshotException.class)
+                    .isThrownBy(run)
+                    .withMessageContaining("has storage version 3.7.0")
+                    .withMessageContaining("the program of m1, etcd 3.6.16, does not start");
+        } else {
+            assertThatNoException().isThrownBy(run);
+        }
+        assertThat(Files.exists(folder.resolve("m1"))).isEqualTo(!isRefused);
     }
 
     private EtcdBinaries binaries(int minor) {

@@ -5,6 +5,7 @@ import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.machine.MachineSettings.ProcessKind;
 import io.understudy.cluster.machine.Machines;
 import io.understudy.cluster.snapshot.SnapshotTool.SnapshotException;
+import io.understudy.etcd.EtcdVersion;
 import io.understudy.local.process.Command;
 import io.understudy.local.process.Folders;
 import io.understudy.vocabulary.Counted;
@@ -50,7 +51,7 @@ public final class Restore {
      * @param machines all of the new cluster's voters
      * @param token distinguishes the new cluster from the one that the snapshot is of
      * @param bump by how much revisions are moved ahead; 0 for not at all, empty for {@link #bump}
-     * @throws SnapshotException the snapshot is damaged, a member runs or could not start, or there is data already;
+     * @throws SnapshotException the snapshot is damaged, a member runs or could not start with it, or there is data already;
      *     nothing was made then
      */
     public void restore(Path snapshot, List<MachineSettings> machines, String token, OptionalLong bump) {
@@ -81,6 +82,7 @@ public final class Restore {
             boolean hasDigest) {
         machines.forEach(this::requireNothingThere);
         SnapshotTool.Contents contents = check.apply(snapshot);
+        machines.forEach(machine -> requireReadable(snapshot, EtcdVersion.parse(contents.version()), machine));
         progress.accept("snapshot " + snapshot + " is intact: revision " + contents.revision() + ", "
                 + Counted.of(contents.keys(), "key"));
         Founding cluster = new Founding(
@@ -119,6 +121,18 @@ public final class Restore {
         control.programFailure(machine.member(), UnaryOperator.identity()).ifPresent(why -> {
             throw new SnapshotException("member " + machine.name() + " could not start: " + why, null);
         });
+    }
+
+    /** etcd 3.6 and later do not start with data of a later minor version; 3.5 does not check it. */
+    private void requireReadable(Path snapshot, EtcdVersion version, MachineSettings machine) {
+        EtcdVersion program = version.equals(EtcdVersion.UNKNOWN) ? version : control.programVersion(machine.member());
+        if (program.atLeast(3, 6, 0) && !program.atLeast(version.major(), version.minor(), 0)) {
+            throw new SnapshotException(
+                    "snapshot " + snapshot + " has storage version " + version + ", with which the program of "
+                            + machine.name() + ", etcd " + program + ", does not start; set machines." + machine.name()
+                            + ".program to etcd " + version.major() + "." + version.minor() + " or later",
+                    null);
+        }
     }
 
     /** Returns why the data directory cannot be replaced by a complete one; empty if it can. */
