@@ -13,8 +13,6 @@ import io.understudy.tls.TlsContext.Modern;
 import java.security.GeneralSecurityException;
 import java.security.KeyManagementException;
 import java.security.SecureRandom;
-import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -29,8 +27,6 @@ import javax.net.ssl.SSLServerSocketFactory;
 import javax.net.ssl.SSLSessionContext;
 import javax.net.ssl.SSLSocketFactory;
 import javax.net.ssl.TrustManager;
-import javax.net.ssl.X509ExtendedKeyManager;
-import javax.net.ssl.X509ExtendedTrustManager;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -60,7 +56,6 @@ public final class TlsServer implements AutoCloseable {
     /** Threads for handshakes, which would block an event loop for milliseconds. */
     private final ThreadPoolExecutor handshakes;
 
-    private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
     /** Replaced at each reload, with the sessions that clients may resume. */
     private volatile SslContext current;
 
@@ -100,29 +95,9 @@ public final class TlsServer implements AutoCloseable {
         return handler;
     }
 
-    /** For servers that make contexts of their own; presents the current certificate. */
-    public X509ExtendedKeyManager keys() {
-        return material.keys();
-    }
-
-    /** As {@link #keys}. */
-    public X509ExtendedTrustManager trust() {
-        return material.trust();
-    }
-
-    /** As {@link #keys}. */
+    /** What it requires of clients. */
     public ClientCertificates clients() {
         return clients;
-    }
-
-    /** As {@link #keys}, newest first. */
-    public List<String> protocols() {
-        return Modern.PROTOCOLS;
-    }
-
-    /** As {@link #keys}, best first. */
-    public List<String> suites() {
-        return Modern.SUITES;
     }
 
     /** For the JDK's own servers. */
@@ -140,11 +115,6 @@ public final class TlsServer implements AutoCloseable {
             case REQUIRED -> parameters.setNeedClientAuth(true);
         }
         return parameters;
-    }
-
-    /** Runs {@code what} on a separate thread after each reload, to replace earlier contexts. */
-    public void onReload(Runnable what) {
-        listeners.add(what);
     }
 
     /** Stops watching the files and accepts no more connections of Netty. Idempotent. */
@@ -173,7 +143,6 @@ public final class TlsServer implements AutoCloseable {
         } catch (SSLException | GeneralSecurityException e) {
             throw new IllegalStateException("cannot rebuild the TLS context", e);
         }
-        listeners.forEach(Runnable::run);
     }
 
     private SSLContext buildOfPlatform() throws GeneralSecurityException {

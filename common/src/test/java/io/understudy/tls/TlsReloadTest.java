@@ -151,12 +151,15 @@ final class TlsReloadTest {
     @Test
     void sessionsOfHandshakesDuringAReloadAreForgottenAtTheNextLook() throws IOException {
         AtomicInteger times = new AtomicInteger();
-        server.onReload(times::incrementAndGet);
+        TlsFiles files = new TlsFiles(file("clients.crt"), file("server.crt"), file("server.key"), INTERVAL);
+        try (ReloadingMaterial material = new ReloadingMaterial("material", files, false, meters)) {
+            material.onReload(times::incrementAndGet);
 
-        use(stranger.certificate(), "clients.crt");
+            use(stranger.certificate(), "clients.crt");
 
-        await().until(() -> times.get() == 2);
-        assertThat(reloads("listener", "ok")).isEqualTo(1);
+            await().until(() -> times.get() == 2);
+        }
+        assertThat(reloads("material", "ok")).isEqualTo(1);
     }
 
     @Test

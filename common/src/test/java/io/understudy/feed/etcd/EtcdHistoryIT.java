@@ -128,6 +128,20 @@ class EtcdHistoryIT {
         }
     }
 
+    @Test
+    void theOldestRevisionThatCanBeReadIsTheCompactRevision() throws Exception {
+        Revision lost = fixture.client().put("oldest/key", "lost");
+        Revision compacted = fixture.client().put("oldest/key", "kept");
+        Revision later = new Revision(compacted.value() + 1_000);
+        fixture.compact(compacted);
+        KeyRange range = KeyRange.prefix(bytes("oldest/"));
+
+        // A member that has not applied the compaction yet still reads older ones.
+        await().atMost(PATIENCE).until(() -> compacted.equals(feeds().oldest(range, lost)));
+        assertThat(feeds().oldest(range, compacted)).isEqualTo(compacted);
+        assertThat(feeds().oldest(range, later)).isEqualTo(later);
+    }
+
     private void write(List<Revision> written, int times) {
         for (int i = 0; i < times; i++) {
             written.add(fixture.client().put("lost/key", "value " + i));
@@ -135,8 +149,11 @@ class EtcdHistoryIT {
     }
 
     private EtcdHistory history(String prefix, Revision from, boolean previous) {
-        return new EtcdFeedSource("history", fixture.source(), EtcdFeedOptions.DEFAULTS, fixture.meters())
-                .history(KeyRange.prefix(bytes(prefix)), from, previous);
+        return feeds().history(KeyRange.prefix(bytes(prefix)), from, previous);
+    }
+
+    private EtcdFeedSource feeds() {
+        return new EtcdFeedSource("history", fixture.source(), EtcdFeedOptions.DEFAULTS, fixture.meters());
     }
 
     private static EtcdHistory.Step next(EtcdHistory history) throws Exception {
