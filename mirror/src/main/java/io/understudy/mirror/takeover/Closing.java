@@ -84,7 +84,8 @@ record Closing(
 
     /**
      * What {@link #close} changes. Only reads. Where another mirror has closed the cluster by authentication, this one does
-     * so too, whatever is selected: there are no roles of clients.
+     * so too, whatever is selected: there are no roles of clients. Beside a record that is not readable, roles can be closed,
+     * but not opened: see {@link #requireReadable}.
      *
      * @throws TakeOverException the cluster cannot be closed that way
      */
@@ -93,7 +94,7 @@ record Closing(
             return new Closed(way, 0, List.of());
         }
         boolean hasAuth = cluster.isAuthEnabled();
-        List<Home> others = others().by(Way.CORRUPT_ALARM, Way.AUTH_ENABLE);
+        List<Home> others = (way == Way.ROLES ? readable() : others()).by(Way.CORRUPT_ALARM, Way.AUTH_ENABLE);
         if (way == Way.ROLES && !hasAuth) {
             throw new TakeOverException("authentication is not enabled at " + cluster.shown()
                     + ", so --close roles is not possible; use --close corrupt-alarm, --close auth-enable or"
@@ -300,10 +301,15 @@ record Closing(
         switch (closed.way()) {
             case NONE -> {}
             case ROLES -> {
-                // What stays writable is granted before the rest is revoked.
+                // What stays writable is granted before the rest is revoked. A mirror with a record that is not
+                // readable may have revoked what a role lacks.
                 Map<String, List<Grant>> before = byRole(closed);
                 var unused = become(
-                        others -> changes(before, before.keySet(), present -> narrowed(others.narrowed(present))));
+                        this::readable,
+                        others -> changes(
+                                others.unreadable() == null ? before : Map.of(),
+                                before.keySet(),
+                                present -> narrowed(others.byRoles().narrowed(present))));
                 requireAuth();
             }
             case CORRUPT_ALARM -> {
@@ -427,7 +433,7 @@ record Closing(
                 Map<String, List<Grant>> before = byRole(closed);
                 List<String> roles =
                         cluster.roles().stream().filter(before::containsKey).toList();
-                Closing others = become(each -> changes(before, roles, each::narrowed));
+                Closing others = become(this::others, each -> changes(before, roles, each.byRoles()::narrowed));
                 grants(roles)
                         .forEach((role, present) -> requireOpen(
                                 isPermitted(inside(before.getOrDefault(role, List.of())), present),
@@ -515,22 +521,39 @@ record Closing(
 
     /** Those that have closed the cluster, or are closing it: their commands have other locks. */
     private Others others() {
+        Others found = readable();
+        if (found.unreadable() != null) {
+            throw found.unreadable();
+        }
+        return found;
+    }
+
+    /** Likewise, of those with readable records. */
+    private Others readable() {
         RangeResponse records = cluster.range(RangeRequest.newBuilder()
                 .setKey(ReservedKeys.HOMES.etcdKey())
                 .setRangeEnd(ReservedKeys.HOMES.etcdRangeEnd())
                 .build());
         ClusterId here = new ClusterId(records.getHeader().getClusterId());
-        return new Others(
-                this,
-                here,
-                records.getKvsList().stream()
-                        .filter(found -> !found.getKey().equals(ReservedKeys.home(name)))
-                        .map(this::other)
-                        .filter(other -> way(other) != Way.NONE)
-                        // A cluster that the role has moved to is about to be opened.
-                        .filter(other -> other.move().phase() != Phase.MOVED
-                                || !other.cluster().equals(here))
-                        .toList());
+        List<Home> closed = new ArrayList<>();
+        TakeOverException unreadable = null;
+        for (KeyValue found : records.getKvsList()) {
+            if (found.getKey().equals(ReservedKeys.home(name))) {
+                continue;
+            }
+            try {
+                Home other = other(found);
+                // A cluster that the role has moved to is about to be opened.
+                boolean isOpening =
+                        other.move().phase() == Phase.MOVED && other.cluster().equals(here);
+                if (way(other) != Way.NONE && !isOpening) {
+                    closed.add(other);
+                }
+            } catch (TakeOverException e) {
+                unreadable = e;
+            }
+        }
+        return new Others(this, here, closed, unreadable);
     }
 
     private Home other(KeyValue found) {
@@ -546,8 +569,16 @@ record Closing(
         }
     }
 
-    /** Records of other mirrors that keep the cluster closed. */
-    private record Others(Closing closing, ClusterId here, List<Home> closed) {
+    /**
+     * Records of other mirrors that keep the cluster closed.
+     *
+     * @param unreadable what another record failed with; null if all are readable
+     */
+    private record Others(
+            Closing closing,
+            ClusterId here,
+            List<Home> closed,
+            @Nullable TakeOverException unreadable) {
         List<Home> by(Way... ways) {
             return closed.stream()
                     .filter(each -> List.of(ways).contains(way(each)))
@@ -642,14 +673,16 @@ record Closing(
      * Changes permissions. Does so once more if another mirror has begun to close the cluster meanwhile: a grant may have
      * undone that.
      *
-     * @param changes given what other mirrors keep closed
+     * @param read what other mirrors keep closed
+     * @param changes given that
      * @return what they keep closed
      */
-    private Closing become(Function<Closing, List<RoleChange>> changes) {
+    private Closing become(Supplier<Others> read, Function<Others, List<RoleChange>> changes) {
         while (true) {
-            Closing others = others().byRoles();
-            become(changes.apply(others));
-            if (others().byRoles().ranges.equals(others.ranges)) {
+            Others found = read.get();
+            become(changes.apply(found));
+            Closing others = found.byRoles();
+            if (read.get().byRoles().ranges.equals(others.ranges)) {
                 return others;
             }
         }

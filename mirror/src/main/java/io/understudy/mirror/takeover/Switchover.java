@@ -150,6 +150,7 @@ public final class Switchover {
         }
         if (options.way() != Way.NONE) {
             direction.closingFrom().requireSpace();
+            direction.closingFrom().requireReadable();
         }
         return direction.closingFrom().prepare(options.way());
     }

@@ -146,6 +146,29 @@ final class ClosingTest {
         assertOpen("/a/k", "/b/k", "/c/k");
     }
 
+    /** Such as one of a later version. */
+    @Test
+    void aMirrorThatClosesRolesGrantsNothingThatAMirrorWithAnUnreadableRecordMayHaveClosed() {
+        start(permission(Permission.Type.READWRITE, "/", "0"));
+        Closing first = of("/a/");
+        Closing second = of("/b/");
+        Closed one = first.prepare(Way.ROLES);
+        Closed other = second.prepare(Way.ROLES);
+        closed(second, other);
+        cluster.put(ReservedKeys.home("/b/"), bytes("{}"), 0);
+        for (int time = 0; time < 2; time++) {
+            closed(first, one);
+            first.refuseKeepAlives(one);
+            assertOpen("/c/k");
+        }
+        assertThatThrownBy(() -> first.open(one)).hasMessageContaining("what another mirror has closed is not known");
+        record(second, other);
+        opened(first, one);
+        assertOpen("/a/k", "/c/k");
+        opened(second, other);
+        assertOpen("/a/k", "/b/k", "/c/k");
+    }
+
     /** The other one is closed by then: nothing looks at it again. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})

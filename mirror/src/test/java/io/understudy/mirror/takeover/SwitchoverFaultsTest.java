@@ -1065,6 +1065,21 @@ final class SwitchoverFaultsTest {
                 .hasMessageStartingWith("invalid primary record at source: ");
     }
 
+    /** Until it is readable, the cluster cannot be opened; open, it would acknowledge writes that are lost. */
+    @Test
+    void aFormerPrimaryIsClosedBesideAnUnreadableRecordOfAnotherMirror() {
+        World world = new World(Way.ROLES, false);
+        world.failOver();
+        world.source.put(ReservedKeys.home("other"), ByteString.copyFromUtf8("{}"), 0);
+        assertThat(world.source.isOpen("/app/k")).isTrue();
+        assertThat(world.former(world.source, world.target).close())
+                .hasValueSatisfying(conflict -> assertThat(conflict.reason()).contains("is closed (roles)"));
+        assertThat(world.source.isOpen("/app/k")).isFalse();
+        var unused = world.rejoin(OPTIONS).run();
+        world.disputed = false;
+        world.assertMoved();
+    }
+
     /** Whether it keeps the cluster closed is not known, so neither could be opened. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
