@@ -211,6 +211,13 @@ record Direction(
         }
     }
 
+    /** Refuses a move to a closed cluster that could not be opened afterwards. */
+    void requireOpenable(Found found) {
+        if (Rejoin.begun(found) != null) {
+            closingTo.requireReadable();
+        }
+    }
+
     /** Does what is left once the role has moved there: without that, a failure reads as if it had not. */
     <T> T afterMove(Supplier<T> rest) {
         try {

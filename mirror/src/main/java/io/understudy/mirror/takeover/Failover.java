@@ -320,12 +320,17 @@ public final class Failover {
     private void requireMovable(Found found) {
         if (isDone(found) || isComplete(found) || isMoved(found)) {
             requireLatest(found);
+            boolean unused = direction.afterMove(() -> {
+                direction.requireOpenable(found);
+                return true;
+            });
             return;
         }
         if (found.isPrimary()) {
             throw alreadyPrimary(found);
         }
         to.requireRecorded(found);
+        direction.requireOpenable(found);
         if (found.checkpoint() == null) {
             throw new TakeOverException(to.shown() + " has no checkpoint of mirror " + direction.mirror());
         }

@@ -52,6 +52,7 @@ public final class Rejoin {
     public TakeOverReport run() {
         direction.lock().take(to, "rejoin");
         try {
+            direction.requireOpenable(to.read());
             steps.begin("close");
             Claims closed = closed(this::prepared);
             Found primary = opened(closed.primary());
@@ -85,6 +86,7 @@ public final class Rejoin {
         Found stored = from.read();
         Found primary = to.read();
         requireStale(primary, stored);
+        direction.requireOpenable(primary);
         Claims claims = new Claims(primary, stored);
         String epoch = claims.areUnordered() ? " under epoch " + claims.nextEpoch() + " of " + to.shown() : "";
         Way way = prepared(stored).way();

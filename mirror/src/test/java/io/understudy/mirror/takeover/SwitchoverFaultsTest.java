@@ -1096,6 +1096,38 @@ final class SwitchoverFaultsTest {
         assertThat(world.source.isOpen("/app/k")).isTrue();
     }
 
+    /** It would move the role to a closed copy that it cannot open, and leave both clusters closed. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void anUnreadableRecordOfAnotherMirrorRefusesAFailoverToAClosedCopy(boolean isKilledAfterTheMove) {
+        World world = new World(Way.ROLES, true);
+        world.disputed = true;
+        world.lost = world.source;
+        if (isKilledAfterTheMove) {
+            world.meanwhileAt = "open";
+            world.meanwhile = () -> {
+                throw new Killed();
+            };
+            assertThatThrownBy(() -> world.failover(OPTIONS).run()).isInstanceOf(Killed.class);
+            world.heal();
+        }
+        world.target.put(ReservedKeys.home("other"), ByteString.copyFromUtf8("{}"), 0);
+        if (isKilledAfterTheMove) {
+            assertThatThrownBy(world.rejoin(OPTIONS)::plan).hasMessageContaining("home/other");
+            assertThatThrownBy(world.rejoin(OPTIONS)::run).hasMessageContaining("home/other");
+            assertThat(world.source.isOpen("/app/k")).isTrue();
+            world.lost = world.source;
+        }
+        assertThatThrownBy(world.failover(OPTIONS)::check).hasMessageContaining("home/other");
+        assertThatThrownBy(world.failover(OPTIONS)::run)
+                .hasMessageContaining("home/other")
+                .hasMessageContaining(isKilledAfterTheMove ? "has moved to target" : "");
+        assertThat(world.records(world.target).read().isPrimary()).isEqualTo(isKilledAfterTheMove);
+        world.target.delete(ReservedKeys.home("other"));
+        var unused = world.failover(OPTIONS).run();
+        assertThat(world.target.isOpen("/app/k")).isTrue();
+    }
+
     /** Tests invariant M41: clients wrote to the former primary since a mirror into it was stopped during a snapshot. */
     @Test
     void aSnapshotThatAMirrorIntoTheFormerPrimaryLeftUnfinishedIsNotContinued() {
