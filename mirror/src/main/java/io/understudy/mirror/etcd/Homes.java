@@ -90,6 +90,10 @@ final class Homes {
             try {
                 requireElsewhere(here, there.own());
                 if (isRecorded(source, there, here)) {
+                    LOG.atWarn()
+                            .addKeyValue("mirror", mirror)
+                            .addKeyValue("cause", reason(there, here))
+                            .log("primary record of another mirror not readable; a switchover will be refused");
                     settled(Objects.requireNonNull(here.own()), true);
                     return;
                 }
@@ -147,6 +151,11 @@ final class Homes {
                 && own.source().equals(source)
                 && own.target().equals(here.cluster())
                 && own.scope().equals(scope);
+    }
+
+    private static @Nullable String reason(HomeKeys.Known there, HomeKeys.Known here) {
+        SinkException.Refused unreadable = there.unreadable() == null ? here.unreadable() : there.unreadable();
+        return unreadable == null ? null : unreadable.getMessage();
     }
 
     private boolean isSettled(ClusterId source) {

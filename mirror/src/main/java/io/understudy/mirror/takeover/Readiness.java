@@ -1,6 +1,7 @@
 package io.understudy.mirror.takeover;
 
 import io.understudy.etcd.Credentials;
+import io.understudy.mirror.call.CallFailedException;
 import io.understudy.mirror.home.Move.Closed;
 import io.understudy.mirror.home.Move.Way;
 import io.understudy.mirror.takeover.Records.Found;
@@ -51,6 +52,15 @@ public record Readiness(
         // Only root may read all users and roles: a command with another user checks them itself.
         if (closing.cluster().isAuthEnabled()) {
             all.addAll(closing.problems());
+        }
+        try {
+            closing.requireReadable();
+        } catch (TakeOverException e) {
+            if (!(e.getCause() instanceof CallFailedException)) {
+                all.add(String.valueOf(e.getMessage()));
+            } else if (!Records.isDenied(e)) {
+                throw e;
+            }
         }
         Found stored = found.found();
         if (stored != null) {

@@ -25,6 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Permissions that a take-over needs and the mirror's user lacks. */
 final class ReadinessTest {
@@ -162,6 +163,15 @@ final class ReadinessTest {
                 .singleElement()
                 .asString()
                 .startsWith("target has no primary record of mirror dr");
+    }
+
+    /** A move there is refused. */
+    @ParameterizedTest
+    @ValueSource(strings = {"source", "target"})
+    void anUnreadableRecordOfAnotherMirrorIsAProblem(String side) {
+        (side.equals("source") ? source : target)
+                .put(ReservedKeys.home("later"), ByteString.copyFromUtf8("{\"format\":9}"), 0);
+        assertThat(readiness().problems()).singleElement().asString().contains(" at " + side + ":", "home/later");
     }
 
     /** Such as for auth: copy, which needs the role root. */
