@@ -51,13 +51,22 @@ final class HeldLease {
         denied = false;
     }
 
-    /** Records a keep-alive that was denied; returns whether it is the first since a successful one. */
-    boolean denied(long sentAt, long grantedSeconds) {
-        boolean first = !denied;
+    /** Returns the time of the next keep-alive, by {@link System#nanoTime}. */
+    long dueAt() {
+        return dueAt;
+    }
+
+    /** Whether the last keep-alive was denied. */
+    boolean isDenied() {
+        return denied;
+    }
+
+    /** Records a keep-alive that was denied. */
+    void denied(long grantedSeconds) {
         seconds = grantedSeconds;
-        dueAt = sentAt + TimeUnit.SECONDS.toNanos(DENIED_SECONDS);
+        // From now on: others of the same request were denied before, each by its own stream.
+        dueAt = System.nanoTime() + TimeUnit.SECONDS.toNanos(DENIED_SECONDS);
         denied = true;
-        return first;
     }
 
     /** Whether keys were attached without interruption: neither side can have granted the lease again. */

@@ -98,7 +98,10 @@ final class LeaseCalls {
         }
         List<HeldLease> denied = new ArrayList<>();
         for (HeldLease lease : unanswered.values()) {
-            if (lease.denied(sentAt, facts(lease.id(), false).grantedSeconds())) {
+            if (lease.isDenied()) {
+                lease.denied(lease.seconds());
+            } else {
+                lease.denied(facts(lease.id(), false).grantedSeconds());
                 denied.add(lease);
             }
         }

@@ -51,6 +51,8 @@ public final class LeaseKeeper implements AutoCloseable {
     private static final Duration MAX_DEADLINE = Duration.ofSeconds(2);
     private static final long CLOSE_SECONDS = 1;
     private static final int ALIVE_AT_A_TIME = 500;
+    /** Maximum keep-alives per tick that were denied before: each takes a stream, and the others wait. */
+    private static final int DENIED_PER_TICK = 10;
 
     /** Bounds of the interval of checks at the source, which is a lease's TTL. */
     private static final long MIN_CHECK_SECONDS = 1;
@@ -220,17 +222,21 @@ public final class LeaseKeeper implements AutoCloseable {
             metrics.held(held.size());
             keeps = !held.isEmpty();
         }
-        while (true) {
-            long now = System.nanoTime();
-            List<HeldLease> due = held.stream()
-                    .filter(lease -> lease.isDue(now))
-                    .limit(ALIVE_AT_A_TIME)
-                    .toList();
-            if (due.isEmpty()) {
-                return;
-            }
-            keepAliveOnce(due, ended);
+        long now = System.nanoTime();
+        List<HeldLease> due = held.stream()
+                .filter(lease -> lease.isDue(now) && !lease.isDenied())
+                .toList();
+        for (int from = 0; from < due.size(); from += ALIVE_AT_A_TIME) {
+            keepAliveOnce(due.subList(from, Math.min(due.size(), from + ALIVE_AT_A_TIME)), ended);
         }
+        List<HeldLease> denied = held.stream()
+                .filter(lease -> lease.isDue(now) && lease.isDenied())
+                .map(lease -> Map.entry(lease.dueAt(), lease))
+                .sorted(Map.Entry.comparingByKey())
+                .limit(DENIED_PER_TICK)
+                .map(Map.Entry::getValue)
+                .toList();
+        keepAliveOnce(denied, ended);
     }
 
     /** Keeps leases alive once, see {@link LeaseCalls#keepAlive}. */

@@ -23,6 +23,7 @@ import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -92,6 +93,58 @@ final class KeptLeasesTest {
         } finally {
             keeper.close();
         }
+    }
+
+    /** Each takes a stream. Keep-alives of 2,000 take longer than the TTL of others. */
+    @Test
+    void leasesThatAreDeniedDelayNoOthers() {
+        int perTick = 10;
+        int ticks = 4;
+        List<Long> ids = LongStream.rangeClosed(1, 2_001).boxed().toList();
+        long permitted = 2_001;
+        ids.forEach(id -> register(target, id));
+        ids.stream().filter(id -> id != permitted).forEach(target::deny);
+        LeaseKeeper keeper = LeaseKeeper.start("dr", "test/1", targetCluster, EtcdSinkOptions.LEAST_TXN_OPS, metrics());
+        try (KeptLeases next = leases(keeper)) {
+            await().atMost(PATIENCE).until(() -> Set.copyOf(target.keepAlives()).containsAll(ids));
+            int first = target.keepAlives().size();
+            await().atMost(PATIENCE).until(() -> keepAlives(permitted, first) > ticks && hasDenied(permitted, first));
+            // Three keep-alives per TTL, and ten ticks per second.
+            List<Long> all = List.copyOf(target.keepAlives());
+            List<Long> later = all.subList(first, all.size());
+            List<Long> since = later.subList(later.indexOf(permitted), later.lastIndexOf(permitted));
+            int others = 0;
+            for (long id : since) {
+                others = id == permitted ? 0 : others + 1;
+                assertThat(others).as("between keep-alives").isLessThanOrEqualTo(ticks * perTick);
+            }
+
+            ids.forEach(id -> target.delete(ReservedKeys.of("dr", "lease/" + Long.toHexString(id))));
+            register(target, 3_000);
+            source.grant(3_000, 1);
+            assertThat(next.attach(Compare::getDefaultInstance, () -> new Revision(1)))
+                    .as("whole")
+                    .isFalse();
+            await().atMost(PATIENCE).until(() -> target.keptAlive().getOrDefault(3_000L, 0) > 2);
+        } finally {
+            keeper.close();
+        }
+    }
+
+    private static void register(LeaseServer target, long id) {
+        target.grant(id, 1);
+        target.put(ReservedKeys.of("dr", "lease/" + Long.toHexString(id)), SOURCE.toString());
+    }
+
+    private long keepAlives(long id, int from) {
+        return target.keepAlives().stream()
+                .skip(from)
+                .filter(each -> each == id)
+                .count();
+    }
+
+    private boolean hasDenied(long permitted, int from) {
+        return target.keepAlives().stream().skip(from).anyMatch(each -> each != permitted);
     }
 
     /** The keep-alive may be answered before the revocation. */
