@@ -1,7 +1,9 @@
 package io.understudy.mirror.call;
 
+import io.grpc.Status;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdError;
+import io.understudy.etcd.EtcdErrors;
 import io.understudy.etcd.EtcdFailure;
 import io.understudy.etcd.Remedy;
 import org.jspecify.annotations.Nullable;
@@ -32,6 +34,11 @@ public final class CallFailedException extends Exception {
     /** Whether it had no effect: it is final, and no earlier attempt, which is suppressed, lacks a response. */
     public boolean isRefused() {
         return isFinal() && getSuppressed().length == 0;
+    }
+
+    /** Whether the request or its response is larger than one side allows. */
+    public boolean isMessageTooLarge() {
+        return EtcdErrors.isMessageTooLarge(Status.fromThrowable(this));
     }
 
     /** Returns the error of etcd. */

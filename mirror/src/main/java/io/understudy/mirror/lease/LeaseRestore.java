@@ -244,8 +244,11 @@ record LeaseRestore(
             if (request.getLimit() <= 1) {
                 throw e;
             }
-            // The answer may have been too large.
+            // The answer may have been too large, also for the deadline.
             request.setLimit((request.getLimit() + 1) / 2);
+            if (!e.isMessageTooLarge()) {
+                throw e;
+            }
             return Optional.empty();
         }
     }

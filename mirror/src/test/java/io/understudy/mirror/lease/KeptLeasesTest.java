@@ -66,6 +66,20 @@ final class KeptLeasesTest {
                             () -> leases.restore(new Position(SOURCE, new Revision(1), null), null, operations -> {}))
                     .isInstanceOf(SinkException.Unavailable.class)
                     .hasMessageContaining("from the source");
+            assertThat(source.pastReads()).as("the second exceeds the limit").isBetween(1, 2);
+        }
+    }
+
+    @Test
+    void keysWithLeasesAreReadInSmallerPagesIfAnAnswerIsTooLarge() {
+        source.limitPages(2);
+        try (LeaseKeeper keeper = keeper();
+                KeptLeases leases = leases(keeper)) {
+            Position at = new Position(new ClusterId(0), new Revision(1), null);
+            assertThat(leases.restore(at, null, operations -> {})).isTrue();
+            assertThat(source.pastReads())
+                    .as("of 16, 8, 4 and 2 keys, on both sides of reserved keys")
+                    .isEqualTo(8);
         }
     }
 
