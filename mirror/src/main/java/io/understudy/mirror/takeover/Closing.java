@@ -693,8 +693,10 @@ record Closing(
         each(changes, change -> change.granted(true), cluster::grant);
         each(changes, change -> change.granted(false), cluster::grant);
         List<RoleChange> twins = twins(changes);
-        each(twins, RoleChange::wanted, cluster::revoke);
-        each(twins, RoleChange::wanted, cluster::grant);
+        each(twins, RoleChange::wanted, (role, permission) -> {
+            cluster.revoke(role, permission);
+            cluster.grant(role, permission);
+        });
         each(changes, RoleChange::revoked, cluster::revoke);
     }
 

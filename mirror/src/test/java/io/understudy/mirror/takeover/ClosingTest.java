@@ -103,9 +103,14 @@ final class ClosingTest {
                 permission(Permission.Type.READWRITE, "/", "0"),
                 permission(Permission.Type.READWRITE, "/", "/y"));
         Set<Permission> before = new HashSet<>(cluster.roles.get("app"));
+        List<String> requests = new ArrayList<>();
+        after = requests::add;
 
         Closed closed = closing.prepare(Way.ROLES);
         closing.close(closed);
+        assertThat(requests)
+                .as("reads are permitted again at once")
+                .containsSequence("revoke", "grant", "revoke", "grant");
         closing.refuseKeepAlives(closed);
         assertOpen("/a/k", "/c/k");
         closing.open(closed);
