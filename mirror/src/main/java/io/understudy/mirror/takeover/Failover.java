@@ -305,7 +305,10 @@ public final class Failover {
         try {
             return new Expired(
                     leases,
-                    direction.comparer().missingSince(direction.to(), marker > 0 ? marker : to.reachedAt(found), false),
+                    direction
+                            .comparer()
+                            .missingSince(
+                                    direction.to(), marker > 0 ? marker : to.reachedAt(found, Long.MAX_VALUE), false),
                     null);
         } catch (TakeOverException e) {
             return new Expired(leases, List.of(), e.getMessage());

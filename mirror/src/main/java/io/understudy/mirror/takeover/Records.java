@@ -289,20 +289,22 @@ record Records(TakeOverCalls cluster, String mirror) {
     }
 
     /**
-     * Finds the cluster's revision at which its checkpoint reached the revision of {@code found}. Bisects.
+     * Finds the cluster's revision at which its checkpoint reached a revision of its source, or that of {@code found} if it
+     * is lower. Bisects.
      *
      * @return the oldest one that is not compacted if that one is
      */
-    long reachedAt(Found found) {
+    long reachedAt(Found found, long wanted) {
         Checkpoint last = found.checkpoint();
         if (last == null) {
             throw new TakeOverException(cluster.shown() + " has no checkpoint of mirror " + mirror);
         }
+        long least = Math.min(wanted, last.revision().value());
         long before = 0;
         long reached = found.revision();
         while (reached - before > 1) {
             long middle = before + (reached - before) / 2;
-            if (hadReached(last, middle)) {
+            if (hadReached(last, least, middle)) {
                 reached = middle;
             } else {
                 before = middle;
@@ -321,7 +323,7 @@ record Records(TakeOverCalls cluster, String mirror) {
         return cluster.range(past).getCount() > 0;
     }
 
-    private boolean hadReached(Checkpoint last, long revision) {
+    private boolean hadReached(Checkpoint last, long wanted, long revision) {
         RangeRequest past = RangeRequest.newBuilder()
                 .setKey(ReservedKeys.checkpoint(mirror))
                 .setRevision(revision)
@@ -330,7 +332,7 @@ record Records(TakeOverCalls cluster, String mirror) {
             return cluster.range(past).getKvsList().stream()
                     .map(this::checkpoint)
                     .anyMatch(then -> then.source().equals(last.source())
-                            && !then.revision().isBefore(last.revision()));
+                            && then.revision().value() >= wanted);
         } catch (TakeOverException e) {
             if (e.getCause() instanceof CallFailedException failed && failed.error() == EtcdError.COMPACTED) {
                 return false;

@@ -570,8 +570,12 @@ public final class Switchover {
                         .filter(key -> !to.had(key, primary.recordRevision()))
                         .forEach(missed::add);
             }
-            if (verified != null) {
-                missed.addAll(direction.comparer().overwritten(verified, primary.recordRevision()));
+            long marker = primary.move().endMarker();
+            // The killed command compared after that, up to a revision that no record has.
+            Equal since =
+                    verified == null && isResumed ? new Equal(marker, to.reachedAt(primary, marker), 0) : verified;
+            if (since != null) {
+                missed.addAll(direction.comparer().overwritten(since, primary.recordRevision()));
             }
         } catch (TakeOverException e) {
             return new Lost(missed, e.getMessage());

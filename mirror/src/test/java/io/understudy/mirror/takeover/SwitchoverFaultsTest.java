@@ -1412,6 +1412,24 @@ final class SwitchoverFaultsTest {
         assertThat(world.switchover(OPTIONS).run().lost()).containsExactly("\"/app/0\"");
     }
 
+    /** Its last comparison is in no record. */
+    @Test
+    void aForeignWriteBeforeTheMoveOfAKilledCommandIsNamed() {
+        World counted = new World(Way.ROLES, false);
+        var unusedReport = counted.switchover(OPTIONS).run();
+        World world = new World(Way.ROLES, false);
+        world.meanwhileAt = "move";
+        world.meanwhile = () -> {
+            world.target.put(ByteString.copyFromUtf8("/app/0"), ByteString.copyFromUtf8("foreign"), 0);
+            world.acknowledged.remove("/app/0");
+        };
+        world.cut(counted.requestOf("the primary record", counted.target), Fault.KILLED, true);
+        assertThatThrownBy(() -> world.switchover(OPTIONS).run()).isInstanceOf(Killed.class);
+        world.heal();
+        assertThat(world.switchover(OPTIONS).run().lost()).containsExactly("\"/app/0\"");
+        world.assertMoved();
+    }
+
     @Test
     void aSwitchoverThatWasCutShortAfterTheMoveIsNotRejoined() {
         World counted = new World(Way.ROLES, false);
