@@ -86,6 +86,11 @@ public record EtcdSettings(
 
     private static EtcdSettings made(String name, Configuration group) {
         EtcdSettings settings = group.bind(EtcdSettings.class, Map.of("name", name));
+        if (settings.login != null && settings.login.user().contains(":")) {
+            // Not shown: it may contain a password.
+            throw new IllegalArgumentException("user contains ':'; allowed: a name without password. If a variable with"
+                    + " NAME:PASSWORD for mirror commands overrides it, such as UNDERSTUDY_SOURCE_USER, unset it");
+        }
         if (settings.login != null && !settings.login.plainText()) {
             settings.seeds().forEach(EtcdSettings::requireUnreadable);
         }

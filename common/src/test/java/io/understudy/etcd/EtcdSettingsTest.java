@@ -54,6 +54,24 @@ final class EtcdSettingsTest {
                 .hasMessageContaining("http://host:port");
     }
 
+    /** Commands of mirrors read a login of root from the variable of this setting. */
+    @Test
+    void aLoginIsNoUser() {
+        Configuration configuration = Configuration.load(
+                null,
+                Map.of(
+                        "UNDERSTUDY_SOURCE_ENDPOINTS", "http://127.0.0.1:2379",
+                        "UNDERSTUDY_SOURCE_USER", "root:secret",
+                        "UNDERSTUDY_SOURCE_PASSWORD", "own"),
+                Map.of(),
+                ROWS);
+
+        assertThatThrownBy(() -> EtcdSettings.from("source", configuration.at("source")))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("user contains ':'")
+                .hasMessageNotContaining("secret");
+    }
+
     @Test
     void aPasswordIsSentToOtherMachinesInPlainTextOnlyIfThatIsWrittenDown() {
         assertThatThrownBy(() -> EtcdSettings.from("source", withUser("http://192.0.2.1:2379", "false")))
