@@ -4,8 +4,11 @@ import io.understudy.cluster.access.EtcdAccess;
 import io.understudy.gateway.Gateway;
 import io.understudy.gateway.GatewaySettings;
 import io.understudy.gateway.SourceSettings;
+import io.understudy.gateway.primary.PrimaryRecord;
+import io.understudy.vocabulary.KeyRange;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -53,6 +56,15 @@ final class GatewayCommand implements Callable<Integer> {
         @Option(names = "--password-file", paramLabel = "FILE", description = "File with the password of --user.")
         private @Nullable Path passwordFile;
 
+        @Option(names = "--standby-user", paramLabel = "NAME", description = "User with the role root at the standby.")
+        private @Nullable String standbyUser;
+
+        @Option(
+                names = "--standby-password-file",
+                paramLabel = "FILE",
+                description = "File with the password of --standby-user.")
+        private @Nullable Path standbyPasswordFile;
+
         @Option(
                 names = "--timeout",
                 defaultValue = "30s",
@@ -70,7 +82,8 @@ final class GatewayCommand implements Callable<Integer> {
             description = {
                 "Create the gateway's user and role at the source, with the least privileges.",
                 "Name and password are source.user and source.passwordFile of the configuration; the role has the name of the"
-                        + " user, and may read range.prefix. Changes only what is missing, and revokes nothing."
+                        + " user, and may read range.prefix. Changes only what is missing, and revokes nothing.",
+                "With source.standby, likewise there, and both roles may read the record of the mirror's primary."
             })
     void grant(@Mixin Grant flags) {
         GatewaySettings settings =
@@ -79,11 +92,19 @@ final class GatewayCommand implements Callable<Integer> {
             throw flags.usageError("the source is Kafka, which has ACLs instead of roles");
         }
         Grants grants = new Grants(flags, flags.timeout, flags.isDryRun);
-        grants.at(
-                "source",
-                source.cluster(),
-                Flags.login(flags, "--", flags.user, flags.passwordFile),
-                List.of(EtcdAccess.Need.read(settings.range())));
+        List<EtcdAccess.Need> needs = new ArrayList<>(List.of(EtcdAccess.Need.read(settings.range())));
+        SourceSettings.Standby standby = source.standby();
+        if (standby != null) {
+            needs.add(EtcdAccess.Need.read(KeyRange.single(PrimaryRecord.key(standby.mirror()))));
+        }
+        grants.at("source", source.cluster(), Flags.login(flags, "--", flags.user, flags.passwordFile), needs);
+        if (standby != null) {
+            grants.at(
+                    "source.standby",
+                    standby.cluster(),
+                    Flags.login(flags, "--standby-", flags.standbyUser, flags.standbyPasswordFile),
+                    needs);
+        }
         grants.print();
     }
 }
