@@ -17,6 +17,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -86,12 +87,65 @@ final class GrantIT {
                     .isEqualTo(200));
         }
 
+        assertThat(gatewayGrant(file, "--set=source.user=root:secret")).isEqualTo(2);
+        assertThat(text).contains("source: user contains ':'");
+
         // Repaired, and what was granted by hand is named.
         Files.writeString(ownPassword, "changed\n");
         asRoot(source, "role", "grant-permission", "reader", "readwrite", "other");
         assertThat(gatewayGrant(file)).as(text).isZero();
         assertThat(text).contains("set the configured password", "role reader has more than needed: READWRITE");
         assertThat(source.etcdctl("--user=reader:changed", "get", "app/a")).isEmpty();
+    }
+
+    @Test
+    void aGatewayWithAStandbyReadsBothPrimaryRecords() throws Exception {
+        Path file = Files.writeString(folder.resolve("gateway.yaml"), """
+                source:
+                  endpoints: %s
+                  user: reader
+                  passwordFile: %s
+                  mirror: dr
+                  standby: {endpoints: %s, user: reader, passwordFile: %s}
+                range: {prefix: app/}
+                """.formatted(
+                source.clientUrls().get(0), ownPassword, target.clientUrls().get(0), ownPassword));
+        String[] standby = {"--standby-user=root", "--standby-password-file=" + rootPassword};
+
+        assertThat(gatewayGrant(file, standby)).as(text).isZero();
+        assertThat(gatewayGrant(file, standby)).as(text).isZero();
+        assertThat(text).contains("no change needed").doesNotContain("more than needed");
+        for (LocalEtcd cluster : List.of(source, target)) {
+            assertThat(asRoot(cluster, "role", "get", "reader"))
+                    .containsSubsequence("KV Read:", "understudy/home/dr", "[app/, app0)", "KV Write:")
+                    .doesNotContainPattern("(?s)KV Write:.*(understudy|app)");
+        }
+    }
+
+    @Test
+    void aSwitchoverWritesItsFeedRange() throws Exception {
+        Path file = Files.writeString(folder.resolve("mirror.yaml"), """
+                mirrors:
+                  dr:
+                    source: {endpoints: %s, user: mirror, passwordFile: %s}
+                    marked: false
+                    include: [/in/]
+                    target: {etcd: {endpoints: %s, user: mirror, passwordFile: %s}}
+                """.formatted(
+                source.clientUrls().get(0), ownPassword, target.clientUrls().get(0), ownPassword));
+        asRoot(source, "role", "add", "mirror");
+        asRoot(source, "role", "grant-permission", "mirror", "write", "/in/", "/in0");
+
+        assertThat(mirrorGrant(file)).as(text).isZero();
+        assertThat(denied(source, "put", "/in/a", "1"))
+                .as("a write permission stays")
+                .isFalse();
+        assertThat(denied(source, "get", "/in/a")).isFalse();
+
+        assertThat(mirrorGrant(file, "--switchover")).as(text).isZero();
+        assertThat(denied(target, "put", "/in/a", "1")).isFalse();
+        assertThat(mirrorGrant(file, "--switchover")).as(text).isZero();
+        assertThat(text).contains("no change needed").doesNotContain("more than needed");
     }
 
     @Test

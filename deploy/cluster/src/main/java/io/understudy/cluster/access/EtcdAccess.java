@@ -115,14 +115,21 @@ public final class EtcdAccess implements AutoCloseable {
                             AuthRoleAddRequest.newBuilder().setName(name).build())));
         }
         List<Permission> granted = role.orElse(List.of());
+        List<Need> held = new ArrayList<>();
+        granted.forEach(each -> held.add(new Need(each.getPermType(), range(each))));
         for (Need need : needs) {
             if (!isCovered(
                     need.range(),
-                    granted.stream()
-                            .filter(each -> need.isMetBy(each.getPermType()))
-                            .map(EtcdAccess::range)
+                    held.stream()
+                            .filter(each -> need.isMetBy(each.type()))
+                            .map(Need::range)
                             .toList())) {
-                changes.add(new Change("permit role " + name + " to " + need.text(), () -> permit(name, need)));
+                // etcd has one type per range: a grant replaces that of an earlier one.
+                Need whole = held.stream().anyMatch(each -> each.range().equals(need.range()))
+                        ? Need.readWrite(need.range())
+                        : need;
+                held.add(whole);
+                changes.add(new Change("permit role " + name + " to " + whole.text(), () -> permit(name, whole)));
             }
         }
         for (Permission each : granted) {
