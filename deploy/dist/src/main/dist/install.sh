@@ -5,7 +5,8 @@
 #
 # Copies the archive to PREFIX/understudy-VERSION, unless it is already there, and atomically switches the link PREFIX/understudy.
 # Installs links to the command, manual pages and completion in /usr/local, and systemd units in /usr/local/lib/systemd/system.
-# Copies sample configurations to /etc/understudy; existing files are not changed. Does not start or restart any unit.
+# Copies sample configurations and their schemas to /etc/understudy; existing configurations are not changed. Does not start or
+# restart any unit.
 #
 #   --prefix DIRECTORY    Directory of the installed versions (default /opt).
 #   --destdir DIRECTORY   Install below another root directory, for example to build a package. Does not start or stop units.
@@ -104,6 +105,7 @@ install -m 644 "$home/systemd/tmpfiles.conf" "$destdir/etc/tmpfiles.d/understudy
 for sample in "$home"/conf/*.yaml; do
   [ -e "$destdir/etc/understudy/$(basename "$sample")" ] || install -m 644 "$sample" "$destdir/etc/understudy/"
 done
+install -m 644 "$home"/conf/*.schema.json "$destdir/etc/understudy/"
 
 # A class archive depends on the installation path and on the Java version, so it is not created with --destdir.
 [ -n "$destdir" ] || "$target/bin/archive-classes" || echo "install.sh: could not create the class archive; commands start slower" >&2

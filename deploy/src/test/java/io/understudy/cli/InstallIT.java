@@ -49,6 +49,7 @@ final class InstallIT {
         assertThat(run(root.resolve("opt/understudy/bin/understudy").toString(), "--version"))
                 .startsWith("understudy ");
         assertThat(root.resolve("etc/understudy/gateway.yaml")).isRegularFile();
+        assertThat(root.resolve("etc/understudy/gateway.schema.json")).isRegularFile();
     }
 
     @Tag("distribution")
