@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.local.certificate.Certificates;
+import io.understudy.pki.PkiDirectory;
 import io.understudy.tls.ClientCertificates;
 import io.understudy.tls.Pem;
 import io.understudy.tls.TlsContext;
@@ -172,6 +173,14 @@ final class PkiCommandTest {
     }
 
     @Test
+    void anExpiredAuthorityIssuesNothing() {
+        var unused = new PkiDirectory(folder).init("Lab", 0, Duration.ofDays(-1));
+        assertThat(pki("issue", "guest", "--common-name=guest", "--for=client")).isEqualTo(1);
+        assertThat(err.toString()).contains("ca.crt: expired", "pki init").hasLineCount(1);
+        assertThat(folder.resolve("guest.key")).doesNotExist();
+    }
+
+    @Test
     void theJsonOutputHasWhatWasIssuedButNotTheKey() throws Exception {
         assertThat(pki("init", "--output=json")).isZero();
 
@@ -191,6 +200,8 @@ final class PkiCommandTest {
                 "issue server --for=server",
                 "issue server --host=server.example",
                 "issue guest --for=client",
+                "issue server --for=server --host=gateway-1.example:2379",
+                "issue server --for=server --host=https://gateway-1",
                 "issue ca --common-name=x --for=client",
                 "issue ../x --common-name=x --for=client",
                 "issue guest --common-name=x --for=everything",

@@ -101,7 +101,8 @@ public final class PkiDirectory {
      * @param name name of its files
      * @throws io.understudy.tls.TlsFileException there is no usable authority here
      * @throws IllegalArgumentException the name is invalid, or the authority's
-     * @throws UncheckedIOException the name exists already, or files are not writable; existing files are kept
+     * @throws UncheckedIOException the authority is expired, the name exists already, or files are not writable; existing
+     *     files are kept
      */
     public Written issue(String name, Subject subject) {
         if (!NAME.matcher(name).matches() || name.equals(AUTHORITY)) {
@@ -114,6 +115,10 @@ public final class PkiDirectory {
                 new Issued(certificate, Pem.key(folder.resolve(AUTHORITY + ".key"), certificateFile, certificate)));
         try {
             requireNew(name);
+            if (certificate.getNotAfter().before(new Date())) {
+                throw new IOException(
+                        certificateFile + ": expired; create an authority in another directory by understudy pki init");
+            }
             return write(name, authority.issue(subject));
         } catch (IOException e) {
             throw new UncheckedIOException("cannot issue a certificate in " + folder, e);

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,8 +30,17 @@ public record Subject(@Nullable String commonName, List<String> hosts, Set<Use> 
         }
     }
 
+    /** Without a colon, or an IPv6 address. */
+    private static final Pattern HOST = Pattern.compile("[^:/]+|[0-9a-fA-F:.]+");
+
     public Subject {
         hosts = List.copyOf(hosts);
+        for (String host : hosts) {
+            if (!HOST.matcher(host).matches()) {
+                throw new IllegalArgumentException(
+                        "host is '" + host + "'; allowed: a DNS name or an IP address, without scheme and port");
+            }
+        }
         uses = Set.copyOf(uses);
         if (uses.isEmpty()) {
             throw new IllegalArgumentException("no certificate usage; specify server, client or both");
