@@ -18,6 +18,7 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -183,6 +184,18 @@ final class KubernetesManifestsTest {
         return overlay;
     }
 
+    /** A member serves one of both at a port. */
+    @ParameterizedTest
+    @ValueSource(strings = {"overlays/small", "overlays/production", "overlays/supervised"})
+    void allConnectToTheCoreClusterWithOneScheme(String overlay) throws Exception {
+        assertThat(Pattern.compile("(https?)://[^\\s:]*\\.core:")
+                        .matcher(rendered(overlay))
+                        .results()
+                        .map(endpoint -> endpoint.group(1))
+                        .distinct())
+                .hasSize(1);
+    }
+
     /** Behind a common name it would be shown an arbitrary one, and none that is not ready. */
     @ParameterizedTest
     @ValueSource(strings = {"overlays/small", "overlays/production"})
@@ -195,15 +208,21 @@ final class KubernetesManifestsTest {
 
     /** Upon whichever overlay: those change the gateways, too. */
     @ParameterizedTest
-    @ValueSource(strings = {"small", "production"})
+    @ValueSource(strings = {"components/supervisor", "overlays/supervised"})
     void theDashboardReadsAndMayReachEachSupervisor(String overlay) throws Exception {
-        List<Manifest> all = Manifest.of(kustomized(with("supervisor", overlay)));
+        List<Manifest> all = Manifest.of(rendered(overlay));
         assertThat(dashboard(all).supervisors())
                 .extracting(URI::getHost)
                 .containsExactlyElementsOf(podsByName("understudy-supervisor", all));
         assertThat(dashboard(all).mirrors()).isNotEmpty();
 
         JsonNode supervisors = named("StatefulSet/understudy-supervisor", all).tree();
+        assertThat(dashboard(all).supervisors())
+                .extracting(URI::getScheme)
+                .containsOnly(supervisors
+                        .at("/spec/template/spec/containers/0/readinessProbe/httpGet/scheme")
+                        .asText("HTTP")
+                        .toLowerCase(Locale.ROOT));
         assertThat(dashboard(all).supervisors())
                 .extracting(URI::getPort)
                 .containsOnly(supervisors
@@ -325,6 +344,7 @@ final class KubernetesManifestsTest {
         Path users = Files.createDirectories(folder.resolve("users"));
         Files.writeString(users.resolve("source"), "secret");
         Files.writeString(users.resolve("target"), "secret");
+        Files.writeString(users.resolve("cluster"), "secret");
         return Files.writeString(
                 folder.resolve("configuration.yaml"), configuration.replace("/etc/understudy/users", users.toString()));
     }
