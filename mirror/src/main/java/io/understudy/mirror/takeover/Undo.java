@@ -222,7 +222,11 @@ final class Undo {
      */
     void check() {
         Found primary = unfinished();
-        if (options.force() && !isPresent(to)) {
+        boolean isPresent = !options.force() || isPresent(to);
+        if (!isPresent || isChosen(primary)) {
+            direction.reversed().requireOpenable(primary);
+        }
+        if (!isPresent) {
             return;
         }
         Lock.requireFree(to);
@@ -298,6 +302,7 @@ final class Undo {
 
     /** In the order of a planned move: at every instant at most one cluster acknowledges client writes. */
     private TakeOverReport chosen(Found primary, Found other) {
+        direction.reversed().requireOpenable(primary);
         Closed how = prepared(other);
         try {
             Found present = how == null ? other : reversed().close(other, how);

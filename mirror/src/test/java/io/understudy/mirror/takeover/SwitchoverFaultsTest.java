@@ -1961,6 +1961,32 @@ final class SwitchoverFaultsTest {
         assertThat(world.source.isOpen("/app/k")).isTrue();
     }
 
+    /** The source could not be opened once the target is closed. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void anUnreadableRecordAtTheSourceRefusesAForcedUndoAfterAFailover(boolean isAtTarget) {
+        World world = new World(Way.ROLES, false);
+        world.failOver();
+        assertThat(world.former(world.source, world.target).close()).isPresent();
+        FakeCluster there = isAtTarget ? world.target : world.source;
+        there.put(ReservedKeys.home("other"), ByteString.copyFromUtf8("{}"), 0);
+        if (!isAtTarget) {
+            Switchover refused = world.switchover(OPTIONS.forced());
+            assertThatThrownBy(refused::checkUndo).hasMessageContaining("home/other");
+            assertThatThrownBy(refused::undo).hasMessageContaining("home/other");
+            assertThat(world.target.isOpen("/app/k")).isTrue();
+            assertThat(world.records(world.target).read().isPrimary()).isTrue();
+            world.lost = world.target;
+            assertThatThrownBy(refused::checkUndo).hasMessageContaining("home/other");
+            world.lost = null;
+            world.source.delete(ReservedKeys.home("other"));
+        }
+        world.switchover(OPTIONS.forced()).checkUndo();
+        assertThat(ended(world, OPTIONS.forced(), true)).contains("is open again");
+        assertThat(world.target.isOpen("/app/k")).isFalse();
+        assertOutranks(world);
+    }
+
     private static void assertOutranks(World world) {
         world.quiet = true;
         assertThat(world.source.isOpen("/app/k")).isTrue();
