@@ -84,8 +84,8 @@ record Closing(
 
     /**
      * What {@link #close} changes. Only reads. Where another mirror has closed the cluster by authentication, this one does
-     * so too, whatever is selected: there are no roles of clients. Beside a record that is not readable, roles can be closed,
-     * but not opened: see {@link #requireReadable}.
+     * so too, whatever is selected: there are no roles of clients. Beside a record that is not readable, it can be closed,
+     * but not opened: see {@link #requireReadable}. Not by authentication that is enabled: that mirror may have done so.
      *
      * @throws TakeOverException the cluster cannot be closed that way
      */
@@ -94,7 +94,8 @@ record Closing(
             return new Closed(way, 0, List.of());
         }
         boolean hasAuth = cluster.isAuthEnabled();
-        List<Home> others = (way == Way.ROLES ? readable() : others()).by(Way.CORRUPT_ALARM, Way.AUTH_ENABLE);
+        List<Home> others =
+                (way == Way.ROLES || !hasAuth ? readable() : others()).by(Way.CORRUPT_ALARM, Way.AUTH_ENABLE);
         if (way == Way.ROLES && !hasAuth) {
             throw new TakeOverException("authentication is not enabled at " + cluster.shown()
                     + ", so --close roles is not possible; use --close corrupt-alarm, --close auth-enable or"

@@ -1066,14 +1066,18 @@ final class SwitchoverFaultsTest {
     }
 
     /** Until it is readable, the cluster cannot be opened; open, it would acknowledge writes that are lost. */
-    @Test
-    void aFormerPrimaryIsClosedBesideAnUnreadableRecordOfAnotherMirror() {
-        World world = new World(Way.ROLES, false);
+    @ParameterizedTest
+    @EnumSource(
+            value = Way.class,
+            names = {"ROLES", "CORRUPT_ALARM", "AUTH_ENABLE"})
+    void aFormerPrimaryIsClosedBesideAnUnreadableRecordOfAnotherMirror(Way way) {
+        World world = new World(way, false);
         world.failOver();
         world.source.put(ReservedKeys.home("other"), ByteString.copyFromUtf8("{}"), 0);
         assertThat(world.source.isOpen("/app/k")).isTrue();
         assertThat(world.former(world.source, world.target).close())
-                .hasValueSatisfying(conflict -> assertThat(conflict.reason()).contains("is closed (roles)"));
+                .hasValueSatisfying(
+                        conflict -> assertThat(conflict.reason()).contains("is closed (" + way.word() + ")"));
         assertThat(world.source.isOpen("/app/k")).isFalse();
         var unused = world.rejoin(OPTIONS).run();
         world.disputed = false;
