@@ -90,8 +90,10 @@ record Direction(
         /**
          * Returns keys that clients of the second cluster changed since {@code before}, up to a revision, and that the
          * first one has otherwise.
+         *
+         * @param firstAt revision of the first cluster; 0 for the present one
          */
-        List<ByteString> overwritten(Equal before, long until);
+        List<ByteString> overwritten(Equal before, long until, long firstAt);
 
         /** Gives each key that the clusters do not have equally; clients may write at the second one meanwhile. */
         void differing(Consumer<ByteString> each);
@@ -100,10 +102,11 @@ record Direction(
          * Returns keys that one of both lost after its revision, not by the mirror. They expired with their leases, or
          * clients deleted them.
          *
+         * @param until revision of the cluster; 0 for the present one
          * @param expired leaves out keys without leases, and with leases that the cluster still has: these did not expire
          * @throws TakeOverException not known
          */
-        List<ByteString> missingSince(TakeOverCalls cluster, long revision, boolean expired);
+        List<ByteString> missingSince(TakeOverCalls cluster, long revision, long until, boolean expired);
 
         /**
          * Returns the last commit of the second cluster up to that revision, as the reversed mirror's feed delivers it:
@@ -182,7 +185,7 @@ record Direction(
         }
         try {
             // Between the record and the closing clients still delete keys.
-            return new Lost(comparer.missingSince(from, closed.recordRevision(), true), null);
+            return new Lost(comparer.missingSince(from, closed.recordRevision(), 0, true), null);
         } catch (TakeOverException e) {
             return Lost.unknown(String.valueOf(e.getMessage()));
         }

@@ -153,8 +153,8 @@ final class EtcdComparer implements Direction.Comparer {
     }
 
     @Override
-    public List<ByteString> overwritten(Equal before, long until) {
-        return differing(changedInTarget(before, until), 0, until, this::isOurs);
+    public List<ByteString> overwritten(Equal before, long until, long firstAt) {
+        return differing(changedInTarget(before, until), firstAt, until, this::isOurs);
     }
 
     private Set<ByteString> changedInTarget(Equal before, long until) {
@@ -293,13 +293,14 @@ final class EtcdComparer implements Direction.Comparer {
     }
 
     @Override
-    public List<ByteString> missingSince(TakeOverCalls cluster, long revision, boolean expired) {
+    public List<ByteString> missingSince(TakeOverCalls cluster, long revision, long until, boolean expired) {
         boolean isFirst = cluster == from;
         MirrorScope scope = isFirst ? sides.scope() : sides.scope().reversed();
         Map<ByteString, Long> leases = new LinkedHashMap<>();
-        long now = new Records(cluster, sides.mirror()).read().revision();
+        long last =
+                until > 0 ? until : new Records(cluster, sides.mirror()).read().revision();
         try (Reader reader = new Reader(cluster, range(cluster), revision, expired)) {
-            reader.read(now, committed -> {
+            reader.read(last, committed -> {
                 Map<ByteString, Long> before = new HashMap<>();
                 committed.previous().forEach(each -> before.put(each.key(), each.lease()));
                 committed.commit().changes().stream()

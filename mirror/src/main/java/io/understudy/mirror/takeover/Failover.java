@@ -308,7 +308,10 @@ public final class Failover {
                     direction
                             .comparer()
                             .missingSince(
-                                    direction.to(), marker > 0 ? marker : to.reachedAt(found, Long.MAX_VALUE), false),
+                                    direction.to(),
+                                    marker > 0 ? marker : to.reachedAt(found, Long.MAX_VALUE),
+                                    0,
+                                    false),
                     null);
         } catch (TakeOverException e) {
             return new Expired(leases, List.of(), e.getMessage());

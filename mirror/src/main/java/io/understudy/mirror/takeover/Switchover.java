@@ -68,6 +68,8 @@ public final class Switchover {
     /** Those that the other side has kept alive since the former primary refuses that. */
     private final Set<Long> restarted = new HashSet<>();
 
+    /** What the new primary did not have at the move, as found before the turn; null if that is not known. */
+    private @Nullable Lost lostAtMove;
     /** While a killed command kept no leases alive. */
     private Lost expired = Lost.NOTHING;
     /** Whether the former primary revoked leases since it was closed, or before. */
@@ -532,12 +534,19 @@ public final class Switchover {
                     && (isTurned
                             ? former.move().endMarker() > 0
                             : !direction.comparer().hasPuts(marker, former.revision()));
-            lost = isPlanned
-                    ? (isTurned ? Lost.NOTHING : missed(primary, closed == null ? Way.NONE : closed.way()))
-                    : isWhole
-                            ? null
-                            : Lost.unknown(
-                                    from.shown() + " has not the record of the move: it was restored or rebuilt");
+            Lost before = lostAtMove;
+            lost = isTurned && before != null
+                    ? before
+                    : isPlanned
+                            ? missed(
+                                    primary,
+                                    closed == null ? Way.NONE : closed.way(),
+                                    isTurned ? former.recordRevision() : 0)
+                            : isWhole
+                                    ? null
+                                    : Lost.unknown(from.shown()
+                                            + " has not the record of the move: it was restored or rebuilt");
+            lostAtMove = lost;
             if (!isTurned && !direction.turn(primary, former, operation, isPlanned)) {
                 return again(lost, "its record was written meanwhile");
             }
@@ -554,8 +563,10 @@ public final class Switchover {
     /**
      * Finds keys that the new primary did not have at the move: they expired at the former one after the end marker, or
      * clients changed them at the new one after the last comparison.
+     *
+     * @param turnedAt revision at which the former primary was turned: the mirror writes there since; 0 if it was not
      */
-    private Lost missed(Found primary, Way way) {
+    private Lost missed(Found primary, Way way, long turnedAt) {
         keepAliveFrom(way, direction.from());
         List<ByteString> missed = new ArrayList<>();
         try {
@@ -565,17 +576,21 @@ public final class Switchover {
                         .missingSince(
                                 direction.from(),
                                 closedSince > 0 ? closedSince : primary.move().endMarker(),
+                                turnedAt,
                                 true)
                         .stream()
                         .filter(key -> !to.had(key, primary.recordRevision()))
                         .forEach(missed::add);
             }
             long marker = primary.move().endMarker();
-            // The killed command compared after that, up to a revision that no record has.
-            Equal since =
-                    verified == null && isResumed ? new Equal(marker, to.reachedAt(primary, marker), 0) : verified;
+            Equal since = verified;
+            if (since == null && isResumed) {
+                // The killed command compared after that, up to a revision that no record has.
+                long reached = to.reachedAt(primary, marker);
+                since = new Equal(marker, reached, 0);
+            }
             if (since != null) {
-                missed.addAll(direction.comparer().overwritten(since, primary.recordRevision()));
+                missed.addAll(direction.comparer().overwritten(since, primary.recordRevision(), turnedAt));
             }
         } catch (TakeOverException e) {
             return new Lost(missed, e.getMessage());

@@ -266,7 +266,7 @@ final class ReadinessTest {
         }
 
         @Override
-        public List<ByteString> overwritten(Equal before, long until) {
+        public List<ByteString> overwritten(Equal before, long until, long firstAt) {
             throw new AssertionError();
         }
 
@@ -276,7 +276,7 @@ final class ReadinessTest {
         }
 
         @Override
-        public List<ByteString> missingSince(TakeOverCalls cluster, long revision, boolean expired) {
+        public List<ByteString> missingSince(TakeOverCalls cluster, long revision, long until, boolean expired) {
             throw new AssertionError();
         }
 

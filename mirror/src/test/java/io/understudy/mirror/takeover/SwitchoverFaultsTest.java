@@ -1345,7 +1345,7 @@ final class SwitchoverFaultsTest {
 
     /** Such as where the keep-alives are late. Until it has moved, the mirror copies the deletion. */
     @ParameterizedTest
-    @CsvSource({"moved, true", "moved, false", "failed, true"})
+    @CsvSource({"moved, true", "moved, false", "turned, true", "failed, true"})
     void keysThatExpireBeforeTheRoleMovesAreNamed(String end, boolean isMirrored) {
         World world = new World(Way.ROLES, false);
         world.target.put(ReservedKeys.of("dr", "lease/7b"), ByteString.EMPTY, 0);
@@ -1417,21 +1417,46 @@ final class SwitchoverFaultsTest {
     }
 
     /** Its last comparison is in no record. */
-    @Test
-    void aForeignWriteBeforeTheMoveOfAKilledCommandIsNamed() {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aForeignWriteBeforeTheMoveOfAKilledCommandIsNamed(boolean isTurned) {
         World counted = new World(Way.ROLES, false);
         var unusedReport = counted.switchover(OPTIONS).run();
+        World world = foreignlyWritten();
+        int move = counted.requestOf("the primary record", counted.target);
+        world.cut(isTurned ? turn(counted) : move, Fault.KILLED, true);
+        assertThatThrownBy(() -> world.switchover(OPTIONS).run()).isInstanceOf(Killed.class);
+        world.heal();
+        assertThat(world.switchover(OPTIONS).run().lost()).containsExactly("\"/app/0\"");
+        world.assertMoved();
+    }
+
+    @Test
+    void aForeignWriteBeforeTheMoveIsNamedAlthoughTheLockExpiresAfterTheTurn() {
+        World counted = new World(Way.ROLES, false);
+        var unusedReport = counted.switchover(OPTIONS).run();
+        World world = foreignlyWritten();
+        world.stopAt = turn(counted) + 1;
+        world.beside = () -> world.trace.add("stopped");
+        assertThat(world.switchover(OPTIONS).run().lost()).containsExactly("\"/app/0\"");
+        assertThat(world.trace).containsExactly("stopped");
+        world.assertMoved();
+    }
+
+    /** A client of the target changes a key right before the move. */
+    private static World foreignlyWritten() {
         World world = new World(Way.ROLES, false);
         world.meanwhileAt = "move";
         world.meanwhile = () -> {
             world.target.put(ByteString.copyFromUtf8("/app/0"), ByteString.copyFromUtf8("foreign"), 0);
             world.acknowledged.remove("/app/0");
         };
-        world.cut(counted.requestOf("the primary record", counted.target), Fault.KILLED, true);
-        assertThatThrownBy(() -> world.switchover(OPTIONS).run()).isInstanceOf(Killed.class);
-        world.heal();
-        assertThat(world.switchover(OPTIONS).run().lost()).containsExactly("\"/app/0\"");
-        world.assertMoved();
+        return world;
+    }
+
+    /** The request with which the former primary stores that it is one. */
+    private static int turn(World counted) {
+        return counted.names.lastIndexOf("source the primary record") + 1;
     }
 
     @Test
@@ -2626,17 +2651,19 @@ final class SwitchoverFaultsTest {
             }
 
             @Override
-            public List<ByteString> overwritten(Equal before, long until) {
+            public List<ByteString> overwritten(Equal before, long until, long firstAt) {
+                long at = firstAt > 0 ? firstAt : from.revision();
                 return request(to, "comparison after the move", () -> to.changed("/app/", before.to(), until).stream()
-                        .filter(key -> !from.valueAt(key, from.revision()).equals(to.valueAt(key, until)))
+                        .filter(key -> !from.valueAt(key, at).equals(to.valueAt(key, until)))
                         .toList());
             }
 
             @Override
-            public List<ByteString> missingSince(TakeOverCalls cluster, long revision, boolean expired) {
+            public List<ByteString> missingSince(TakeOverCalls cluster, long revision, long until, boolean expired) {
                 FakeCluster at = cluster.shown().equals(from.name) ? from : to;
-                return at.changed("/app/", revision, at.revision()).stream()
-                        .filter(key -> at.valueAt(key, at.revision()).isEmpty())
+                long last = until > 0 ? until : at.revision();
+                return at.changed("/app/", revision, last).stream()
+                        .filter(key -> at.valueAt(key, last).isEmpty())
                         .toList();
             }
 

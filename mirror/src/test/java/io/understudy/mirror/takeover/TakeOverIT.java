@@ -212,8 +212,9 @@ final class TakeOverIT {
         }
         put(calls, "/app/again", "2");
 
-        assertThat(comparer.missingSince(calls, before, true)).containsExactly(ByteString.copyFromUtf8("/app/ended"));
-        assertThat(comparer.missingSince(calls, before, false)).hasSize(3);
+        assertThat(comparer.missingSince(calls, before, 0, true))
+                .containsExactly(ByteString.copyFromUtf8("/app/ended"));
+        assertThat(comparer.missingSince(calls, before, 0, false)).hasSize(3);
     }
 
     /** With roles, the mirror may write but not close; the report names the command that an administrator runs. */
