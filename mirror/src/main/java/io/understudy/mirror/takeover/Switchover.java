@@ -587,6 +587,8 @@ public final class Switchover {
             if (since == null && isResumed) {
                 // The killed command compared after that, up to a revision that no record has.
                 long reached = to.reachedAt(primary, marker);
+                // Fails if the history before it is compacted: it may have been reached earlier.
+                var unused = to.had(ReservedKeys.checkpoint(direction.mirror()), reached - 1);
                 since = new Equal(marker, reached, 0);
             }
             if (since != null) {

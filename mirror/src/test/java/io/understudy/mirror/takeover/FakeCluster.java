@@ -74,6 +74,9 @@ final class FakeCluster implements TakeOverCalls {
     final Set<Long> lapsed = new TreeSet<>();
 
     private long revision = 1;
+    /** Reads at revisions below fail. */
+    private long compacted;
+
     private long lastLease = 100;
 
     FakeCluster(String name, long id, World world) {
@@ -99,6 +102,11 @@ final class FakeCluster implements TakeOverCalls {
 
     long revision() {
         return revision;
+    }
+
+    /** At the present revision. */
+    void compact() {
+        compacted = revision;
     }
 
     /** What a client without special rights does; whether that is acknowledged. */
@@ -252,6 +260,15 @@ final class FakeCluster implements TakeOverCalls {
     }
 
     private RangeResponse read(RangeRequest request) {
+        if (request.getRevision() != 0 && request.getRevision() < compacted) {
+            throw failed(
+                    name + ": required revision has been compacted",
+                    new EtcdFailure(
+                            EtcdError.COMPACTED,
+                            Remedy.FATAL,
+                            Status.Code.OUT_OF_RANGE,
+                            "required revision has been compacted"));
+        }
         KeyRange range = KeyRange.ofEtcd(request.getKey(), request.getRangeEnd());
         List<KeyValue> found = (request.getRevision() == 0
                         ? keys.values().stream()
