@@ -214,7 +214,10 @@ record Direction(
         }
     }
 
-    /** Refuses a move to a closed cluster that could not be opened afterwards. */
+    /**
+     * Refuses a move to a closed cluster that could not be opened afterwards. After a failover that was killed before it
+     * opened that cluster, a running mirror closes the former primary nevertheless: both stay closed, and no write is lost.
+     */
     void requireOpenable(Found found) {
         if (Rejoin.begun(found) != null) {
             closingTo.requireReadable();
