@@ -104,7 +104,7 @@ public final class ClusterCalls {
      */
     public long keepAlive(long lease) throws CallFailedException, InterruptedException {
         AtomicLong seconds = new AtomicLong();
-        keepAlive(List.of(lease), (id, left) -> seconds.set(left));
+        keepAlive(List.of(lease), 1, (id, left) -> seconds.set(left));
         return seconds.get();
     }
 
@@ -112,15 +112,18 @@ public final class ClusterCalls {
      * Keeps leases alive once, over one stream. etcd ends it at the first lease with a key that the user may not write;
      * the others follow over another one.
      *
+     * @param maxDenied after how many denied leases the others are left out: each takes a stream
      * @param answer is given each lease that was answered for, also when the call fails later, with the seconds it has
      *     from then on: 0 or less if there is no such lease. Called on another thread
-     * @throws CallFailedException {@link EtcdError#PERMISSION_DENIED} if it is denied for those without an answer
+     * @throws CallFailedException {@link EtcdError#PERMISSION_DENIED} if it is denied for the first {@code maxDenied} of
+     *     those without an answer
      */
-    public void keepAlive(Collection<Long> leases, BiConsumer<Long, Long> answer)
+    public void keepAlive(Collection<Long> leases, int maxDenied, BiConsumer<Long, Long> answer)
             throws CallFailedException, InterruptedException {
         Set<Long> left = Collections.synchronizedSet(new LinkedHashSet<>(leases));
         CallFailedException denied = null;
-        while (!left.isEmpty()) {
+        int denials = 0;
+        while (!left.isEmpty() && denials < maxDenied) {
             List<Long> sent = List.copyOf(left);
             try {
                 boolean unused = call(channel -> keepAlive(channel, sent, (id, seconds) -> {
@@ -132,6 +135,7 @@ public final class ClusterCalls {
                     throw e;
                 }
                 denied = e;
+                denials++;
                 left.remove(List.copyOf(left).get(0));
             }
         }

@@ -17,6 +17,9 @@ final class HeldLease {
     /** Time of the next keep-alive, by {@link System#nanoTime}. */
     private volatile long dueAt;
 
+    /** Whether the grant or the last keep-alive succeeded. */
+    private volatile boolean kept;
+
     private volatile boolean denied;
     private volatile long checkedAt = System.nanoTime();
     private volatile @Nullable Revision goneAt;
@@ -27,6 +30,7 @@ final class HeldLease {
     HeldLease(long id, long seconds) {
         this.id = id;
         this.seconds = seconds;
+        this.kept = seconds > 0;
         // At once: the remaining TTL of one that its owner granted is unknown.
         this.dueAt = System.nanoTime();
     }
@@ -48,12 +52,24 @@ final class HeldLease {
     void keptAlive(long sentAt, long newSeconds) {
         seconds = newSeconds;
         dueAt = sentAt + between();
+        kept = true;
         denied = false;
+    }
+
+    /** Records a request without a keep-alive of it, since others were denied. It is due after those that are due now. */
+    void leftOut() {
+        dueAt = System.nanoTime();
+        kept = false;
     }
 
     /** Returns the time of the next keep-alive, by {@link System#nanoTime}. */
     long dueAt() {
         return dueAt;
+    }
+
+    /** Whether the grant or the last keep-alive succeeded. */
+    boolean isKept() {
+        return kept;
     }
 
     /** Whether the last keep-alive was denied. */
@@ -66,6 +82,7 @@ final class HeldLease {
         seconds = grantedSeconds;
         // From now on: others of the same request were denied before, each by its own stream.
         dueAt = System.nanoTime() + TimeUnit.SECONDS.toNanos(DENIED_SECONDS);
+        kept = false;
         denied = true;
     }
 

@@ -175,7 +175,9 @@ public final class KeptLeases implements TargetLeases {
         List<HeldLease> all = List.copyOf(held.values());
         for (int from = 0; from < all.size(); from += PROBED_AT_A_TIME) {
             List<HeldLease> some = all.subList(from, Math.min(all.size(), from + PROBED_AT_A_TIME));
-            repeated.run("lease lookup", () -> keeper.keepAliveOnce(some, lease -> held.remove(lease.id(), lease)));
+            repeated.run(
+                    "lease lookup",
+                    () -> keeper.keepAliveOnce(some, Integer.MAX_VALUE, lease -> held.remove(lease.id(), lease)));
         }
         boolean whole =
                 repeated.until("read of the lease register", register::isWhole) && held.size() == registered.size();

@@ -10,9 +10,10 @@ import io.understudy.mirror.call.CallFailedException;
 import io.understudy.mirror.call.ClusterCalls;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
 /** Lease requests to a cluster. Thread-safe. */
@@ -74,16 +75,17 @@ final class LeaseCalls {
     /**
      * Keeps leases alive once. Answers apply to these objects, not to a lease that is granted meanwhile with the same ID.
      *
+     * @param maxDenied after how many leases that are denied the rest stays due
      * @param ended receives each lease that the cluster lacks, on another thread
      * @return leases with keys that the user may not write, unless denied before
      */
-    List<HeldLease> keepAlive(Collection<HeldLease> leases, Consumer<HeldLease> ended)
+    List<HeldLease> keepAlive(Collection<HeldLease> leases, int maxDenied, Consumer<HeldLease> ended)
             throws CallFailedException, InterruptedException {
-        Map<Long, HeldLease> unanswered = new ConcurrentHashMap<>();
+        Map<Long, HeldLease> unanswered = Collections.synchronizedMap(new LinkedHashMap<>());
         leases.forEach(lease -> unanswered.put(lease.id(), lease));
         long sentAt = System.nanoTime();
         try {
-            calls.keepAlive(leases.stream().map(HeldLease::id).toList(), (id, seconds) -> {
+            calls.keepAlive(leases.stream().map(HeldLease::id).toList(), maxDenied, (id, seconds) -> {
                 HeldLease lease = unanswered.remove(id);
                 if (lease != null && seconds > 0) {
                     lease.keptAlive(sentAt, seconds);
@@ -96,8 +98,11 @@ final class LeaseCalls {
                 throw e;
             }
         }
+        // In their order: those that were denied come first.
+        List<HeldLease> left = List.copyOf(unanswered.values());
+        left.stream().skip(maxDenied).forEach(HeldLease::leftOut);
         List<HeldLease> denied = new ArrayList<>();
-        for (HeldLease lease : unanswered.values()) {
+        for (HeldLease lease : left.stream().limit(maxDenied).toList()) {
             if (lease.isDenied()) {
                 lease.denied(lease.seconds());
             } else {

@@ -25,7 +25,9 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -51,8 +53,8 @@ public final class LeaseKeeper implements AutoCloseable {
     private static final Duration MAX_DEADLINE = Duration.ofSeconds(2);
     private static final long CLOSE_SECONDS = 1;
     private static final int ALIVE_AT_A_TIME = 500;
-    /** Maximum keep-alives per tick that were denied before: each takes a stream, and the others wait. */
-    private static final int DENIED_PER_TICK = 10;
+    /** Maximum keep-alives that are denied before others are sent: each takes a stream. */
+    private static final int MAX_DENIED = 10;
 
     /** Bounds of the interval of checks at the source, which is a lease's TTL. */
     private static final long MIN_CHECK_SECONDS = 1;
@@ -222,27 +224,30 @@ public final class LeaseKeeper implements AutoCloseable {
             metrics.held(held.size());
             keeps = !held.isEmpty();
         }
-        long now = System.nanoTime();
-        List<HeldLease> due = held.stream()
-                .filter(lease -> lease.isDue(now) && !lease.isDenied())
-                .toList();
-        for (int from = 0; from < due.size(); from += ALIVE_AT_A_TIME) {
-            keepAliveOnce(due.subList(from, Math.min(due.size(), from + ALIVE_AT_A_TIME)), ended);
+        long due = due(held, lease -> !lease.isDenied()).count();
+        for (long sent = 0; sent < due; sent += ALIVE_AT_A_TIME) {
+            // Those that are due again meanwhile come first: the others may be denied.
+            Stream<HeldLease> next = Stream.concat(
+                    due(held, HeldLease::isKept), due(held, lease -> !lease.isKept() && !lease.isDenied()));
+            keepAliveOnce(next.limit(ALIVE_AT_A_TIME).toList(), MAX_DENIED, ended);
         }
-        List<HeldLease> denied = held.stream()
-                .filter(lease -> lease.isDue(now) && lease.isDenied())
+        keepAliveOnce(due(held, HeldLease::isDenied).limit(MAX_DENIED).toList(), MAX_DENIED, ended);
+    }
+
+    /** Returns leases of a kind that are due, the one that is due for longest first. */
+    private static Stream<HeldLease> due(Collection<HeldLease> held, Predicate<HeldLease> kind) {
+        long now = System.nanoTime();
+        return held.stream()
+                .filter(kind.and(lease -> lease.isDue(now)))
                 .map(lease -> Map.entry(lease.dueAt(), lease))
                 .sorted(Map.Entry.comparingByKey())
-                .limit(DENIED_PER_TICK)
-                .map(Map.Entry::getValue)
-                .toList();
-        keepAliveOnce(denied, ended);
+                .map(Map.Entry::getValue);
     }
 
     /** Keeps leases alive once, see {@link LeaseCalls#keepAlive}. */
-    void keepAliveOnce(Collection<HeldLease> some, Consumer<HeldLease> ended)
+    void keepAliveOnce(Collection<HeldLease> some, int maxDenied, Consumer<HeldLease> ended)
             throws CallFailedException, InterruptedException {
-        for (HeldLease denied : target.keepAlive(some, ended)) {
+        for (HeldLease denied : target.keepAlive(some, maxDenied, ended)) {
             LOG.atWarn()
                     .addKeyValue("mirror", mirror)
                     .addKeyValue("lease", Long.toHexString(denied.id()))

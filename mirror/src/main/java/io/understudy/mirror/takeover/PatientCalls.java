@@ -295,7 +295,7 @@ public final class PatientCalls implements TakeOverCalls {
             List<Long> some = leases.subList(first, Math.min(leases.size(), first + ALIVE_AT_A_TIME));
             requests.add(() -> patiently("lease keep-alives", () -> {
                 List<Long> answered = Collections.synchronizedList(new ArrayList<>());
-                calls.keepAlive(some, (lease, seconds) -> {
+                calls.keepAlive(some, Integer.MAX_VALUE, (lease, seconds) -> {
                     if (seconds > 0) {
                         answered.add(lease);
                     }

@@ -170,7 +170,7 @@ final class LeaseRegisterIT {
             HeldLease alive = new HeldLease(target.lease(60), 30);
             HeldLease missing = new HeldLease(7, 30);
             List<HeldLease> ended = new CopyOnWriteArrayList<>();
-            leases.keepAlive(List.of(alive, missing), ended::add);
+            leases.keepAlive(List.of(alive, missing), 1, ended::add);
             assertThat(ended).containsExactly(missing);
             assertThat(alive.seconds()).isEqualTo(60);
         }
