@@ -156,6 +156,22 @@ final class RulesTest {
     }
 
     @Test
+    void aQuorumOfWhichThisSupervisorSeesTooLittleIsNotLost() {
+        Simulated cluster = settled(THREE_AND_ONE, 5, 3);
+        cluster.cutFromSupervisor(1);
+        cluster.cutFromSupervisor(2);
+        for (int second = 0; second < 600; second++) {
+            assertThat(cluster.tick().rule()).isEqualTo("cut-off");
+        }
+        assertThat(cluster.changes()).isEmpty();
+        assertThat(cluster.last()).asString().contains("1 of 3 voting members healthy", "the cluster has a quorum");
+        cluster.kill(2);
+        cluster.run(120);
+        assertThat(cluster.changes()).singleElement().satisfies(change -> assertThat(change.step())
+                .isInstanceOf(Step.Start.class));
+    }
+
+    @Test
     void aReadReplicaGivesItsSlotToAFutureVoterAndRejoins() {
         Shape shape = new Shape(3, 0, Set.of("m4"), false, 1);
         Simulated cluster = settled(shape, 5, 3);

@@ -42,6 +42,11 @@ public record Situation(ClusterFacts facts, History history, List<Place> places,
         return facts.quorum();
     }
 
+    /** Whether a healthy quorum is visible to this supervisor, without which no member list is changed. */
+    boolean isQuorumSeen() {
+        return facts.isConfirmed() && quorum().isHeld();
+    }
+
     Seen seen(MemberFacts member) {
         return Objects.requireNonNull(history.members().get(member.id()), "the history is older than the facts");
     }
