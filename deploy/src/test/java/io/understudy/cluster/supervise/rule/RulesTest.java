@@ -7,6 +7,7 @@ import io.understudy.cluster.shape.Shape;
 import io.understudy.cluster.shape.Shape.Limits;
 import io.understudy.etcd.EtcdVersion;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -314,14 +315,70 @@ final class RulesTest {
         assertThat(cluster.voterNames()).containsExactlyInAnyOrder("m1", "m2", "m5");
     }
 
+    /** As while its host restarts. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aDeadLearnerStaysWhileNoOtherMachineCanTakeItsSlot(boolean isReadReplica) {
+        Simulated cluster = settled(isReadReplica ? new Shape(3, 0, Set.of("m4"), false, 1) : THREE_AND_ONE, 4, 3);
+        cluster.leaveToItsOperator(3);
+        cluster.run(60);
+        assertThat(cluster.changes()).isEmpty();
+        assertThat(cluster.last()).asString().contains("dead-learner", "m4 is hung", "not removed");
+        cluster.repairAll();
+        cluster.run(60);
+        assertThat(cluster.changes()).isEmpty();
+        assertThat(cluster.last()).isInstanceOf(Decision.Settled.class);
+    }
+
+    @Test
+    void aDeadLearnerIsStartedWithItsData() {
+        Simulated cluster = settled(THREE_AND_ONE, 4, 3);
+        cluster.kill(3);
+        cluster.run(60);
+        assertThat(steps(cluster)).containsExactly("Start");
+        assertThat(cluster.last()).isInstanceOf(Decision.Settled.class);
+    }
+
+    @Test
+    void aLearnerWhoseDataDoNotStartJoinsAgainEachTimeLater() {
+        Simulated cluster = settled(THREE_AND_ONE, 4, 3);
+        List<Integer> pauses = new ArrayList<>();
+        for (int round = 0; round < 3; round++) {
+            cluster.breakDown(3);
+            while (cluster.learners() > 0) {
+                cluster.run(1);
+            }
+            cluster.repairAll();
+            int pause = 0;
+            while (cluster.learners() == 0) {
+                cluster.run(1);
+                pause++;
+            }
+            pauses.add(pause);
+            cluster.run(60);
+        }
+        assertThat(steps(cluster)).startsWith("Start", "Remove", "AddLearner", "Join", "Start");
+        assertThat(pauses.get(1)).isGreaterThan(pauses.get(0));
+        assertThat(pauses.get(2)).isGreaterThan(pauses.get(1));
+    }
+
+    @Test
+    void aDeadReadReplicaGivesItsSlotToAnother() {
+        Simulated cluster = settled(new Shape(3, 0, Set.of("m4", "m5"), false, 1), 5, 3);
+        assertThat(cluster.learnerNames()).containsExactly("m4");
+        cluster.stall(3);
+        cluster.run(60);
+        assertThat(cluster.learnerNames()).containsExactly("m5");
+    }
+
     @Test
     void theStandbyIsPromotedThoughAnotherLearnerIsJoining() {
         Simulated cluster = new Simulated(new Shape(3, 2, Set.of(), false, 2), LIMITS, V36, 6, 3);
         cluster.run(120);
         cluster.changes().clear();
         cluster.cripple(5);
-        cluster.kill(4);
-        cluster.run(50);
+        cluster.breakDown(4);
+        cluster.run(60);
         assertThat(cluster.learnerNames()).containsExactlyInAnyOrder("m4", "m6");
         cluster.kill(0);
         cluster.changes().clear();

@@ -156,11 +156,11 @@ public record History(
         return next;
     }
 
-    /** Counts a setback of a machine if its member left dead or never healthy. */
+    /** Counts a setback of a machine if its member left dead or never healthy, until one is ready for the hold-off. */
     private Map<String, Setback> setbacksAfter(ClusterFacts facts, Instant at, Map<MemberId, Seen> now, Limits limits) {
         Map<String, Setback> next = new HashMap<>(setbacks);
         now.values().stream()
-                .filter(seen -> lasted(seen.readySince(), limits.stable(), at))
+                .filter(seen -> lasted(seen.readySince(), limits.holdOff(), at))
                 .forEach(seen -> next.remove(seen.place()));
         members.forEach((id, seen) -> {
             boolean left = facts.isConfirmed() && !now.containsKey(id);

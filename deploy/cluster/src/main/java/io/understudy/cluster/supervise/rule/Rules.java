@@ -184,14 +184,18 @@ public final class Rules {
                             join);
         }
 
-        /** Waits for a started learner on a configured machine. A dead one gives its slot to another. */
+        /** Waits for a started learner on a configured machine; reports a dead one. */
         static Optional<Decision> await(Situation situation) {
             return situation.facts().learners().stream()
                     .filter(learner -> learner.hasStarted() && !learner.isHealthy())
                     .filter(learner -> situation.placeOf(learner).isPresent())
                     .findFirst()
-                    .map(learner ->
-                            new Decision.Waiting(NAME, learner.label() + " is not healthy", "waits until it is"));
+                    .map(learner -> situation.isDead(learner)
+                            ? new Decision.Waiting(
+                                    "dead-learner",
+                                    situation.described(learner),
+                                    "not removed: no other machine can take its slot now; start it with the data it has")
+                            : new Decision.Waiting(NAME, learner.label() + " is not healthy", "waits until it is"));
         }
     }
 
