@@ -686,6 +686,15 @@ final class RulesTest {
     }
 
     @Test
+    void membersThatContradictEachOtherAreReported() {
+        Simulated cluster = settled(THREE_AND_ONE, 4, 3);
+        cluster.contradict(2);
+        cluster.run(1);
+        assertThat(cluster.last().rule()).isEqualTo("members-differ");
+        assertThat(cluster.last()).asString().contains("m3 lists 2 members", "understudy cluster remove");
+    }
+
+    @Test
     void aReadReplicaThatVotesIsReported() {
         Simulated cluster = settled(new Shape(3, 0, Set.of("m3"), false, 1), 4, 3);
         cluster.run(100);

@@ -6,6 +6,7 @@ import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.Confirming;
 import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.plan.Preflight;
 import io.understudy.cluster.plan.Step;
 import io.understudy.cluster.quorum.Quorum;
 import io.understudy.cluster.supervise.rule.History.Orders;
@@ -43,6 +44,7 @@ public final class Rules {
             LearnerRules::readReplica,
             JoinRule::await,
             LeadershipRule::move,
+            ReportRule::contradiction,
             ReportRule::member,
             ReportRule::alarm,
             ReportRule::votingReplica,
@@ -326,6 +328,11 @@ public final class Rules {
     private static final class ReportRule {
 
         private ReportRule() {}
+
+        static Optional<Decision> contradiction(Situation situation) {
+            return Preflight.contradiction(situation.facts())
+                    .map(found -> new Decision.Waiting("members-differ", found.why(), found.wayOut()));
+        }
 
         /** The rule is named after the member's state. */
         static Optional<Decision> member(Situation situation) {
