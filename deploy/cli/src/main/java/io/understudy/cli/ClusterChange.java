@@ -370,13 +370,18 @@ class ClusterChange implements AutoCloseable {
         return cluster.settings().shape().mayPromote(name);
     }
 
-    /** Returns the declared voting members that have machines; 0 without a declaration. */
-    int declaredVoters() {
+    /**
+     * Returns the declared voting members that have machines.
+     *
+     * @param least without a declaration
+     */
+    int declaredVoters(int least) {
         ClusterSettings settings = cluster.settings();
-        List<String> names = places().stream().map(MemberSpec::name).toList();
-        return settings.isShapeDeclared() || (lacksVoter() && !names.isEmpty())
-                ? new DeclaredMembers(settings.shape(), names).voters()
-                : 0;
+        int declared = new DeclaredMembers(settings.shape(), places().stream().map(MemberSpec::name).toList()).voters();
+        if (settings.isShapeDeclared()) {
+            return declared;
+        }
+        return lacksVoter() && !places().isEmpty() ? Math.max(declared, least) : least;
     }
 
     /** Returns whether a configured member was removed: it has a place but is not listed. */
