@@ -377,7 +377,7 @@ class ClusterChange implements AutoCloseable {
      */
     int declaredVoters(int least) {
         ClusterSettings settings = cluster.settings();
-        int declared = new DeclaredMembers(settings.shape(), places().stream().map(MemberSpec::name).toList()).voters();
+        int declared = new DeclaredMembers(settings.shape(), places()).voters();
         if (settings.isShapeDeclared()) {
             return declared;
         }
