@@ -340,7 +340,7 @@ final class RulesTest {
     }
 
     @Test
-    void aLearnerWhoseDataDoNotStartJoinsAgainEachTimeLater() {
+    void aLearnerThatDoesNotStartWithItsDataJoinsAgainEachTimeLater() {
         Simulated cluster = settled(THREE_AND_ONE, 4, 3);
         List<Integer> pauses = new ArrayList<>();
         for (int round = 0; round < 3; round++) {
