@@ -60,7 +60,7 @@ import org.junit.jupiter.api.Test;
 final class BlindSupervisorTest {
 
     private static final Duration TTL = Duration.ofSeconds(2);
-    private static final Duration PATIENCE = Duration.ofSeconds(120);
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
     private static final int LEADER = 2;
     private static final int VICTIM = 3;
     private static final int STANDBY = 4;
