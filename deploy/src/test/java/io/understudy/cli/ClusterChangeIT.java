@@ -260,8 +260,63 @@ final class ClusterChangeIT {
                     .contains("refused (data-movable): the data of names-1 cannot be moved to free: members names-1 and"
                             + " free have different process settings");
             assertThat(etcd.etcdctl("member", "list").lines()).hasSize(3);
+            refuseUrlsAtWhichAMemberCouldNotStart(etcd, endpoints);
             planTheRepairOfACorruptLeader(etcd, endpoints);
         }
+    }
+
+    /** Before it stops, and before the others look for it there. */
+    private void refuseUrlsAtWhichAMemberCouldNotStart(LocalEtcd etcd, String endpoints) throws Exception {
+        EtcdMember member = etcd.members().get(1);
+        String listed = etcd.etcdctl("member", "list");
+        URI peers = member.peerUrl();
+        URI clients = member.clientUrl();
+        URI used = URI.create(
+                "http://127.0.0.1:" + etcd.members().get(2).clientUrl().getPort());
+        // A network for documentation, of no machine.
+        URI foreign = URI.create("http://192.0.2.1:1");
+
+        for (URI wrong : List.of(foreign, used)) {
+            String rule = wrong.equals(foreign) ? "url-of-machine" : "port-free";
+            for (List<String> command : List.of(
+                    List.of("update-peer-urls", member.name(), wrong.toString(), clients.toString()),
+                    List.of("update-client-urls", member.name(), peers.toString(), wrong.toString()))) {
+                Path configured = Files.writeString(folder.resolve("moved.yaml"), """
+                        cluster:
+                          endpoints: [%s]
+                        machines:
+                          %s: {process: local, peerUrls: "%s", clientUrls: "%s", dataDirectory: %s}
+                        """.formatted(
+                                endpoints, member.name(), command.get(2), command.get(3), data(member)));
+                StringWriter text = new StringWriter();
+                assertThat(cluster(text, command.get(0), member.name(), "--yes", "--config=" + configured))
+                        .as("%s", text)
+                        .isEqualTo(1);
+                assertThat(text.toString()).contains("refused (" + rule + "): ", String.valueOf(wrong.getPort()));
+            }
+            Path configured = Files.writeString(folder.resolve("migrated.yaml"), """
+                    cluster:
+                      endpoints: [%s]
+                    machines:
+                      free: {process: local, peerUrls: "%s", clientUrls: "http://127.0.0.1:2", dataDirectory: free}
+                      %s: {process: local, peerUrls: "%s", clientUrls: "%s", dataDirectory: %s}
+                    """.formatted(
+                            endpoints, wrong, member.name(), peers, clients, data(member)));
+            StringWriter text = new StringWriter();
+            assertThat(cluster(
+                            text,
+                            "replace",
+                            member.name(),
+                            "--with=free",
+                            "--migrate-data",
+                            "--yes",
+                            "--config=" + configured))
+                    .as("%s", text)
+                    .isEqualTo(1);
+            assertThat(text.toString()).contains("refused (" + rule + "): ", String.valueOf(wrong.getPort()));
+        }
+        assertThat(etcd.etcdctl("member", "list")).isEqualTo(listed);
+        assertThat(member.isAlive()).as("the process that was started first").isTrue();
     }
 
     /** etcd's leader compares the others with itself, so the alarm of its own corruption is of another. */

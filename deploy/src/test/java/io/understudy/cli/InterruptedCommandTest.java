@@ -368,6 +368,27 @@ final class InterruptedCommandTest {
         assertThat(result.end()).as("%s", result).isEqualTo(End.REACHED);
     }
 
+    /** Only the removal of a corrupt member leaves a voting member missing. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void alarmsOfRemovedMembersAddNoVotingMember(boolean isDeclared) throws InterruptedException {
+        MemoryCluster cluster = cluster(3);
+        if (!isDeclared) {
+            cluster.undeclare();
+        }
+        for (String removed : List.of("m4", "m5")) {
+            cluster.addStandby(removed);
+            cluster.alarm("NOSPACE", removed);
+            cluster.remove(removed);
+        }
+
+        Result result = run(ClusterGoals::repair, cluster, PATIENCE);
+
+        assertThat(result.end()).as("%s", result).isEqualTo(End.REACHED);
+        assertThat(cluster.effects()).noneMatch(effect -> effect.contains("add"));
+        assertThat(cluster.observe(Duration.ZERO).members()).hasSize(3);
+    }
+
     /** The successor has its own data, which are good. */
     @Test
     void dataOfARemovedMemberAreNotMovedToAMember() throws InterruptedException {

@@ -157,17 +157,23 @@ class ClusterChange implements AutoCloseable {
     }
 
     /**
-     * Returns new peer URLs with an unreachable host, and URLs of new members here that are not of this machine. No host
-     * is probed if no peer URL responds to this machine, as outside the network of the peers.
+     * Returns new peer URLs with an unreachable host, and URLs of members to start here that are not of this machine, or
+     * in use. No host is probed if no peer URL responds to this machine, as outside the network of the peers.
      */
     private List<Refusal> unreachable(List<Plan.Planned> steps) {
         List<Refusal> found = new ArrayList<>();
         for (Plan.Planned each : steps) {
-            if (each.step() instanceof Step.AddLearner add) {
-                machines().stream()
-                        .filter(machine -> machine.member().equals(add.member()))
-                        .forEach(machine -> found.addAll(ClusterCreate.foreignUrls(machine)));
-            }
+            machines().stream()
+                    .filter(machine -> isStartedAt(machine.member(), each.step()))
+                    .forEach(machine -> {
+                        found.addAll(ClusterCreate.foreignUrls(machine));
+                        // One that is healthy listens where it is listed, and not yet at its new URLs.
+                        each.step()
+                                .subject()
+                                .flatMap(facts::member)
+                                .filter(MemberFacts::isHealthy)
+                                .ifPresent(member -> found.addAll(ClusterCreate.usedPorts(machine, member)));
+                    });
         }
         if (!found.isEmpty()
                 || flags.isPeerProbeSkipped
@@ -179,6 +185,8 @@ class ClusterChange implements AutoCloseable {
         for (Plan.Planned each : steps) {
             if (each.step() instanceof Step.AddLearner add) {
                 add.member().peerUrls().forEach(url -> probes.put(url, PeerPort.unreachable(url, PROBE)));
+            } else if (each.step() instanceof Step.UpdatePeerUrls update) {
+                update.peerUrls().forEach(url -> probes.put(url, PeerPort.unreachable(url, PROBE)));
             }
         }
         probes.forEach((url, probe) -> {
@@ -193,6 +201,12 @@ class ClusterChange implements AutoCloseable {
                                     + " --skip-peer-probe")));
         });
         return found;
+    }
+
+    private static boolean isStartedAt(MemberSpec place, Step step) {
+        return (step instanceof Step.AddLearner add && add.member().equals(place))
+                || (step instanceof Step.Restart restart && restart.member().equals(place))
+                || (step instanceof Step.Migrate migrate && migrate.to().equals(place));
     }
 
     private Turn turn() throws InterruptedException {
@@ -370,13 +384,18 @@ class ClusterChange implements AutoCloseable {
         return cluster.settings().shape().mayPromote(name);
     }
 
-    /** Returns the declared voting members that have machines; 0 without a declaration. */
-    int declaredVoters() {
+    /**
+     * Returns the declared voting members that have machines.
+     *
+     * @param least without a declaration
+     */
+    int declaredVoters(int least) {
         ClusterSettings settings = cluster.settings();
-        List<String> names = places().stream().map(MemberSpec::name).toList();
-        return settings.isShapeDeclared() || (lacksVoter() && !names.isEmpty())
-                ? new DeclaredMembers(settings.shape(), names).voters()
-                : 0;
+        int declared = new DeclaredMembers(settings.shape(), places()).voters();
+        if (settings.isShapeDeclared()) {
+            return declared;
+        }
+        return lacksVoter() && !places().isEmpty() ? Math.max(declared, least) : least;
     }
 
     /** Returns whether a configured member was removed: it has a place but is not listed. */

@@ -169,10 +169,9 @@ final class ClusterConnection implements AutoCloseable {
     /** Observes the cluster once. */
     ClusterStatus status(Duration timeout, ClusterFlags.Supervisors supervisors) throws InterruptedException {
         ClusterFacts facts = new PatientObserver(observer).observe(timeout);
-        List<String> machines = places().stream().map(MemberSpec::name).toList();
         return ClusterStatus.of(
                 facts,
-                Optional.of(new DeclaredMembers(settings.shape(), machines))
+                Optional.of(new DeclaredMembers(settings.shape(), places()))
                         .filter(unused -> settings.isShapeDeclared()),
                 moves(facts),
                 supervisors.views(this));

@@ -9,6 +9,7 @@ import io.understudy.cluster.machine.Machines;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.EtcdObserver;
+import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.plan.Plan.Refusal;
 import io.understudy.cluster.plan.UrlRules;
 import io.understudy.cluster.run.LogExplanation;
@@ -39,6 +40,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -207,6 +209,24 @@ final class ClusterCreate extends ClusterFlags {
                                 "url-of-machine",
                                 url + " is not an address of this machine: " + why,
                                 "Correct " + key + "*Urls; for a translated address, set " + key + "listen*Urls")))
+                .toList();
+    }
+
+    /** Returns the ports in use at which a member of this machine does not listen yet; translated ones are not checked. */
+    static List<Refusal> usedPorts(MachineSettings machine, MemberFacts listed) {
+        Set<Integer> own = Stream.concat(listed.peerUrls().stream(), listed.clientUrls().stream())
+                .map(URI::getPort)
+                .collect(Collectors.toSet());
+        return Stream.of(
+                        machine.listenPeerUrls().isPresent()
+                                ? List.<URI>of()
+                                : machine.member().peerUrls(),
+                        machine.listenClientUrls().isPresent()
+                                ? List.<URI>of()
+                                : machine.member().clientUrls())
+                .flatMap(List::stream)
+                .filter(url -> machine.process() != ProcessKind.MANUAL && !own.contains(url.getPort()))
+                .flatMap(url -> portInUse(url).stream())
                 .toList();
     }
 

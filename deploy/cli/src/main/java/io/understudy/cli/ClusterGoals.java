@@ -311,7 +311,7 @@ final class ClusterGoals {
                 seen.work()::hasPerformed,
                 seen.work()::stopped,
                 seen.work()::freeBytes,
-                Math.max(seen.declaredVoters(), votersBefore(facts)),
+                seen.declaredVoters(votersBefore(facts)),
                 seen.votingPlaces().stream()
                         .sorted(Comparator.comparing(
                                 place -> facts.named(place.name()).isPresent()))
@@ -325,6 +325,7 @@ final class ClusterGoals {
     private static int votersBefore(ClusterFacts facts) {
         int voters = facts.voters().size()
                 + (int) facts.raised().stream()
+                        .filter(alarm -> alarm.kind().equals("CORRUPT"))
                         .map(Alarm::member)
                         .filter(member ->
                                 member.value() != 0 && facts.member(member).isEmpty())

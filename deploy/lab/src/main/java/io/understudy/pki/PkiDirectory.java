@@ -115,7 +115,7 @@ public final class PkiDirectory {
                 new Issued(certificate, Pem.key(folder.resolve(AUTHORITY + ".key"), certificateFile, certificate)));
         try {
             requireNew(name);
-            if (certificate.getNotAfter().before(new Date())) {
+            if (certificate.getNotAfter().toInstant().isBefore(Instant.now())) {
                 throw new IOException(
                         certificateFile + ": expired; create an authority in another directory by understudy pki init");
             }

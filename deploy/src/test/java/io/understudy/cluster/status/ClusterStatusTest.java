@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.ClusterFacts.Divergence;
 import io.understudy.cluster.observe.Failure;
@@ -23,17 +24,19 @@ import io.understudy.vocabulary.Revision;
 import java.net.URI;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** What a status has beyond the answers of the members. */
 final class ClusterStatusTest {
 
     private static final ObjectMapper JSON = new ObjectMapper();
-    private static final List<String> MACHINES = List.of("m1", "m2", "m3", "m4");
+    private static final List<MemberSpec> MACHINES = machines(4);
 
     @Test
     void anUnhealthyMemberHasItsCauseAndTheToleranceAfterAnotherFailureIsShown() throws Exception {
@@ -56,10 +59,7 @@ final class ClusterStatusTest {
     @Test
     void whatIsMissingOfADeclaredShapeIsNamed() {
         Shape shape = new Shape(3, 1, Set.of("m5"), false, 2);
-        List<Warning> deviations = status(
-                        facts(),
-                        Optional.of(new DeclaredMembers(shape, List.of("m1", "m2", "m3", "m4", "m5"))),
-                        List.of())
+        List<Warning> deviations = status(facts(), Optional.of(new DeclaredMembers(shape, machines(5))), List.of())
                 .warnings();
         assertThat(deviations)
                 .extracting(Warning::text)
@@ -77,6 +77,24 @@ final class ClusterStatusTest {
                                 List.of())
                         .isAsDeclared())
                 .isTrue();
+    }
+
+    /** As a supervisor counts, which never promotes it. */
+    @Test
+    void aLearnerOutsideTheConfigurationIsNoStandby() {
+        List<MemberFacts> members = new ArrayList<>(facts().members());
+        members.add(member(9, Role.LEARNER, true, Optional.empty()));
+        ClusterFacts facts = new ClusterFacts(new ClusterId(1), members, true, List.of(), Instant.EPOCH);
+        Shape shape = new Shape(3, 1, Set.of(), false, 1);
+
+        ClusterStatus status = status(facts, Optional.of(new DeclaredMembers(shape, MACHINES)), List.of());
+
+        assertThat(status.standbys()).isEmpty();
+        assertThat(status.isAsDeclared()).isFalse();
+        assertThat(status.warnings()).extracting(Warning::text).contains("standbys: 0 of 1 declared");
+        assertThat(status(facts, Optional.of(new DeclaredMembers(shape, List.of())), List.of())
+                        .standbys())
+                .containsExactly("m9");
     }
 
     @Test
@@ -196,6 +214,13 @@ final class ClusterStatusTest {
                 Optional.of(answer),
                 Measurements.NONE,
                 new MemberProcess(Optional.empty(), Optional.empty(), Optional.empty(), Optional.of(16L << 30)));
+    }
+
+    private static List<MemberSpec> machines(int last) {
+        return IntStream.rangeClosed(1, last)
+                .mapToObj(number -> new MemberSpec(
+                        "m" + number, List.of(URI.create("http://10.0.0." + number + ":2380")), List.of()))
+                .toList();
     }
 
     private static ClusterStatus status(

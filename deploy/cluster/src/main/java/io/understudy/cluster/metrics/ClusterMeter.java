@@ -17,7 +17,8 @@ public enum ClusterMeter implements Declared {
             "bytes",
             "received bytes of the snapshot of a joining member on this machine; 0 if none is joining")),
     TOLERANCE(Metric.gauge(
-            "understudy.cluster.tolerance", "member failures that the cluster tolerates; negative without a quorum")),
+            "understudy.cluster.tolerance",
+            "member failures that the cluster tolerates; negative without a quorum, NaN if unknown")),
     MEMBERS_DIFFERING(Metric.gauge(
             "understudy.cluster.members.differing",
             "members that differ from the others in member list or cluster ID")),

@@ -2,19 +2,21 @@ package io.understudy.cluster.status;
 
 import static java.util.stream.Collectors.joining;
 
+import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.shape.Shape;
 import io.understudy.cluster.status.ClusterStatus.Warning;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * The members that a configuration declares.
  *
- * @param machines names of the configured machines; empty if none are configured
+ * @param machines the configured machines; empty if none are configured
  */
-public record DeclaredMembers(Shape shape, List<String> machines) {
+public record DeclaredMembers(Shape shape, List<MemberSpec> machines) {
 
     static final String RULE = "shape";
 
@@ -31,14 +33,31 @@ public record DeclaredMembers(Shape shape, List<String> machines) {
     }
 
     private int promotable() {
-        return (int) machines.stream().filter(shape::mayPromote).count();
+        return (int) machines.stream()
+                .map(MemberSpec::name)
+                .filter(shape::mayPromote)
+                .count();
     }
 
     List<String> standbys(ClusterFacts facts) {
-        return facts.learners().stream()
-                .filter(learner -> learner.isHealthy() && shape.mayPromote(learner.name()))
+        return promotable(facts)
+                .filter(MemberFacts::isHealthy)
                 .map(MemberFacts::label)
                 .toList();
+    }
+
+    /** A supervisor promotes no learner on another machine. */
+    private Stream<MemberFacts> promotable(ClusterFacts facts) {
+        return facts.learners().stream()
+                .filter(learner -> machines.isEmpty()
+                        ? shape.mayPromote(learner.name())
+                        : machines.stream()
+                                .anyMatch(machine -> isAt(learner, machine) && shape.mayPromote(machine.name())));
+    }
+
+    private static boolean isAt(MemberFacts member, MemberSpec machine) {
+        return member.name().equals(machine.name())
+                || member.peerUrls().stream().anyMatch(machine.peerUrls()::contains);
     }
 
     List<Warning> deviations(ClusterFacts facts) {
@@ -48,9 +67,7 @@ public record DeclaredMembers(Shape shape, List<String> machines) {
             deviations.add(new Warning(RULE, "voting members: " + voters + " of " + voters() + " declared"));
         }
         int standbys = Math.max(0, Math.min(shape.standbys(), promotable() - voters()));
-        long present = facts.learners().stream()
-                .filter(learner -> shape.mayPromote(learner.name()))
-                .count();
+        long present = promotable(facts).count();
         if (present < standbys) {
             deviations.add(new Warning(RULE, "standbys: " + present + " of " + standbys + " declared"));
         }

@@ -90,6 +90,9 @@ final class Supervisor implements AutoCloseable {
     /** Time since which no member has responded. */
     private Optional<Instant> silentSince = Optional.empty();
 
+    /** Time since which it is active and sees too little to act. */
+    private Optional<Instant> blindSince = Optional.empty();
+
     /** Why a second learner is not added; empty if it may be. */
     private Optional<String> unprovenLimit = Optional.empty();
 
@@ -241,6 +244,7 @@ final class Supervisor implements AutoCloseable {
         } catch (UnobservableException e) {
             lookedAt = Optional.of(Instant.now());
             decided = new Decision.Waiting("unobservable", "", "");
+            stepDownIfBlind(true);
             silentSince = e.isSilence() ? silentSince.or(() -> Optional.of(clock.instant())) : Optional.empty();
             Optional<Decision.Change> start = startUnobserved(places, String.valueOf(e.getMessage()));
             return start.isPresent()
@@ -298,10 +302,23 @@ final class Supervisor implements AutoCloseable {
         seen = Optional.of(situation);
         silentSince = Optional.empty();
         lookedAt = Optional.of(Instant.now());
+        stepDownIfBlind(!situation.isConclusive());
         if (candidacy.standing() instanceof ElectionState.Active) {
             whileActive.accept(now);
         }
         return situation;
+    }
+
+    /** Lets another supervisor act that may see more. Under an alarm, which refuses leases, none could be elected. */
+    private void stepDownIfBlind(boolean isBlind) {
+        Instant now = clock.instant();
+        boolean isReplaceable = candidacy.standing() instanceof ElectionState.Active
+                && seen.filter(last -> !last.facts().alarms().isEmpty()).isEmpty();
+        blindSince = isBlind && isReplaceable ? blindSince.or(() -> Optional.of(now)) : Optional.empty();
+        if (blindSince.filter(since -> !since.plus(limits.dead()).isAfter(now)).isPresent()
+                && !orders.areUnderWay(now)) {
+            candidacy.stepDown();
+        }
     }
 
     /** Returns the shape with the limit of learners that all members are known to have. */

@@ -198,8 +198,7 @@ public final class SupervisorProcess implements AutoCloseable {
             ClusterMeter.LEARNERS_RECEIVED
                     .gauge(machines, SupervisorMeters::received)
                     .register(meters);
-            look(meters, supervisor, ClusterMeter.TOLERANCE, facts -> facts.quorum()
-                    .tolerance());
+            look(meters, supervisor, ClusterMeter.TOLERANCE, SupervisorMeters::tolerance);
             look(meters, supervisor, ClusterMeter.MEMBERS_DIFFERING, facts -> facts.divergence()
                     .members()
                     .size());
@@ -233,6 +232,13 @@ public final class SupervisorProcess implements AutoCloseable {
                     ClusterMeter.SUPERVISOR_PAUSED,
                     Tags.empty(),
                     state -> truth(state.paused().isPresent()));
+        }
+
+        /** A quorum of which too few members respond to this supervisor has an unknown tolerance. */
+        private static double tolerance(ClusterFacts facts) {
+            return facts.quorum().isHeld() || facts.verdict() != ClusterFacts.Verdict.HELD
+                    ? facts.quorum().tolerance()
+                    : Double.NaN;
         }
 
         private static double learnersLag(ClusterFacts facts) {

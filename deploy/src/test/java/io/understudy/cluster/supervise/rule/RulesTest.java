@@ -7,6 +7,7 @@ import io.understudy.cluster.shape.Shape;
 import io.understudy.cluster.shape.Shape.Limits;
 import io.understudy.etcd.EtcdVersion;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -156,6 +157,22 @@ final class RulesTest {
     }
 
     @Test
+    void aQuorumOfWhichThisSupervisorSeesTooLittleIsNotLost() {
+        Simulated cluster = settled(THREE_AND_ONE, 5, 3);
+        cluster.cutFromSupervisor(1);
+        cluster.cutFromSupervisor(2);
+        for (int second = 0; second < 600; second++) {
+            assertThat(cluster.tick().rule()).isEqualTo("cut-off");
+        }
+        assertThat(cluster.changes()).isEmpty();
+        assertThat(cluster.last()).asString().contains("1 of 3 voting members healthy", "the cluster has a quorum");
+        cluster.kill(2);
+        cluster.run(120);
+        assertThat(cluster.changes()).singleElement().satisfies(change -> assertThat(change.step())
+                .isInstanceOf(Step.Start.class));
+    }
+
+    @Test
     void aReadReplicaGivesItsSlotToAFutureVoterAndRejoins() {
         Shape shape = new Shape(3, 0, Set.of("m4"), false, 1);
         Simulated cluster = settled(shape, 5, 3);
@@ -298,14 +315,70 @@ final class RulesTest {
         assertThat(cluster.voterNames()).containsExactlyInAnyOrder("m1", "m2", "m5");
     }
 
+    /** As while its host restarts. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aDeadLearnerStaysWhileNoOtherMachineCanTakeItsSlot(boolean isReadReplica) {
+        Simulated cluster = settled(isReadReplica ? new Shape(3, 0, Set.of("m4"), false, 1) : THREE_AND_ONE, 4, 3);
+        cluster.leaveToItsOperator(3);
+        cluster.run(60);
+        assertThat(cluster.changes()).isEmpty();
+        assertThat(cluster.last()).asString().contains("dead-learner", "m4 is hung", "not removed");
+        cluster.repairAll();
+        cluster.run(60);
+        assertThat(cluster.changes()).isEmpty();
+        assertThat(cluster.last()).isInstanceOf(Decision.Settled.class);
+    }
+
+    @Test
+    void aDeadLearnerIsStartedWithItsData() {
+        Simulated cluster = settled(THREE_AND_ONE, 4, 3);
+        cluster.kill(3);
+        cluster.run(60);
+        assertThat(steps(cluster)).containsExactly("Start");
+        assertThat(cluster.last()).isInstanceOf(Decision.Settled.class);
+    }
+
+    @Test
+    void aLearnerThatDoesNotStartWithItsDataJoinsAgainEachTimeLater() {
+        Simulated cluster = settled(THREE_AND_ONE, 4, 3);
+        List<Integer> pauses = new ArrayList<>();
+        for (int round = 0; round < 3; round++) {
+            cluster.breakDown(3);
+            while (cluster.learners() > 0) {
+                cluster.run(1);
+            }
+            cluster.repairAll();
+            int pause = 0;
+            while (cluster.learners() == 0) {
+                cluster.run(1);
+                pause++;
+            }
+            pauses.add(pause);
+            cluster.run(60);
+        }
+        assertThat(steps(cluster)).startsWith("Start", "Remove", "AddLearner", "Join", "Start");
+        assertThat(pauses.get(1)).isGreaterThan(pauses.get(0));
+        assertThat(pauses.get(2)).isGreaterThan(pauses.get(1));
+    }
+
+    @Test
+    void aDeadReadReplicaGivesItsSlotToAnother() {
+        Simulated cluster = settled(new Shape(3, 0, Set.of("m4", "m5"), false, 1), 5, 3);
+        assertThat(cluster.learnerNames()).containsExactly("m4");
+        cluster.stall(3);
+        cluster.run(60);
+        assertThat(cluster.learnerNames()).containsExactly("m5");
+    }
+
     @Test
     void theStandbyIsPromotedThoughAnotherLearnerIsJoining() {
         Simulated cluster = new Simulated(new Shape(3, 2, Set.of(), false, 2), LIMITS, V36, 6, 3);
         cluster.run(120);
         cluster.changes().clear();
         cluster.cripple(5);
-        cluster.kill(4);
-        cluster.run(50);
+        cluster.breakDown(4);
+        cluster.run(60);
         assertThat(cluster.learnerNames()).containsExactlyInAnyOrder("m4", "m6");
         cluster.kill(0);
         cluster.changes().clear();
@@ -610,6 +683,15 @@ final class RulesTest {
         assertThat(cluster.changes()).isEmpty();
         cluster.run(3);
         assertThat(steps(cluster)).startsWith("Remove", "Promote");
+    }
+
+    @Test
+    void membersThatContradictEachOtherAreReported() {
+        Simulated cluster = settled(THREE_AND_ONE, 4, 3);
+        cluster.contradict(2);
+        cluster.run(1);
+        assertThat(cluster.last().rule()).isEqualTo("members-differ");
+        assertThat(cluster.last()).asString().contains("m3 lists 2 members", "understudy cluster remove");
     }
 
     @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.understudy.cluster.machine.DataOwner;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.ClusterFacts.Divergence;
 import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.observe.MemberFacts.Measurements;
@@ -70,6 +71,7 @@ final class Simulated {
 
     private final Map<MemberId, Instant> heardAt = new HashMap<>();
     private List<String> alarms = List.of();
+    private Divergence divergence = Divergence.NONE;
     private boolean hushed;
     private boolean follows = true;
     private String prefix = "";
@@ -216,6 +218,11 @@ final class Simulated {
     /** The supervisor's time of day is set; its observations name that time. */
     void setOwnClock(Duration ahead) {
         this.ahead = ahead;
+    }
+
+    void contradict(int machine) {
+        divergence = new Divergence(
+                Set.of(new MemberId(machine + 1)), true, List.of(name(machine) + " lists 2 members: m1, m2"));
     }
 
     void alarm(String alarm) {
@@ -407,7 +414,7 @@ final class Simulated {
                 .map(id -> facts(id, held))
                 .sorted(Comparator.comparing(MemberFacts::name))
                 .toList();
-        return new ClusterFacts(new ClusterId(1), listed, held, alarms, now.plus(ahead));
+        return new ClusterFacts(new ClusterId(1), listed, held, alarms, now.plus(ahead), divergence, Map.of());
     }
 
     private MemberFacts facts(MemberId id, boolean held) {

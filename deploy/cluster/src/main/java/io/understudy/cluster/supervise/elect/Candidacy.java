@@ -27,6 +27,9 @@ public final class Candidacy implements AutoCloseable {
     /** Renewals of the lease, or attempts to get it, per TTL. */
     private static final int BEATS = 4;
 
+    /** TTLs without a campaign after {@link #stepDown}. */
+    private static final int REST = 3;
+
     /** Renewals per read of a pause; a renewal is no unary call. */
     private static final int BEATS_PER_READ = 2;
 
@@ -49,6 +52,8 @@ public final class Candidacy implements AutoCloseable {
     private long activeUntil;
     /** Time of the last completed observation, by {@link System#nanoTime}. */
     private volatile long observedAt = System.nanoTime();
+    /** Earliest time of a campaign, by {@link System#nanoTime}. */
+    private volatile long campaignFrom = System.nanoTime();
     /** ID of the lease, 0 for none. */
     private volatile long lease;
 
@@ -103,6 +108,11 @@ public final class Candidacy implements AutoCloseable {
     /** Records an observation; called after each one. */
     public void observed() {
         observedAt = System.nanoTime();
+    }
+
+    /** Lets another supervisor become active: this one does not campaign for some TTLs. */
+    public void stepDown() {
+        campaignFrom = System.nanoTime() + ttl.multipliedBy(REST).toNanos();
     }
 
     /** Returns whether the cluster confirms that this supervisor is active and not paused. */
@@ -220,6 +230,11 @@ public final class Candidacy implements AutoCloseable {
                 revoke();
                 return;
             }
+            boolean isResting = campaignFrom - began > 0;
+            if (isResting && lease != 0) {
+                become(new ElectionState.Unknown("stepped down: this supervisor sees too little of the cluster"));
+                revoke();
+            }
             beats++;
             if (standing() instanceof ElectionState.Active && beats % BEATS_PER_READ != 0 && store.keepAlive(lease)) {
                 hold(began);
@@ -230,6 +245,9 @@ public final class Candidacy implements AutoCloseable {
             if (found.active().isPresent() && !found.isHeldBy(name, lease)) {
                 String holder = found.active().get().getValue().toStringUtf8();
                 become(new ElectionState.Standby(holder));
+                return;
+            }
+            if (isResting) {
                 return;
             }
             if (lease == 0 || !store.keepAlive(lease)) {

@@ -29,7 +29,7 @@ import java.util.stream.Stream;
  * @param left machines at the peer URLs of removed members, which need no process
  * @param setbacks by machine
  * @param orders last attempt of each step, by {@link Orders#key}
- * @param lostSince start of a lost quorum
+ * @param lostSince since when no linearizable read proves a quorum
  * @param leader the last leader that responded
  */
 public record History(
@@ -98,7 +98,7 @@ public record History(
                     (paused ? before.afterPause() : before)
                             .after(new Sighting(facts, member, at), place, servedAt(member, places), limits, gap));
         }
-        boolean lost = !facts.isConfirmed() || !facts.quorum().isHeld();
+        boolean lost = facts.verdict() != ClusterFacts.Verdict.HELD;
         return new History(
                 Optional.of(facts.cluster()),
                 Optional.of(at),
@@ -156,11 +156,11 @@ public record History(
         return next;
     }
 
-    /** Counts a setback of a machine if its member left dead or never healthy. */
+    /** Counts a setback of a machine if its member left dead or never healthy, until one is ready for the hold-off. */
     private Map<String, Setback> setbacksAfter(ClusterFacts facts, Instant at, Map<MemberId, Seen> now, Limits limits) {
         Map<String, Setback> next = new HashMap<>(setbacks);
         now.values().stream()
-                .filter(seen -> lasted(seen.readySince(), limits.stable(), at))
+                .filter(seen -> lasted(seen.readySince(), limits.holdOff(), at))
                 .forEach(seen -> next.remove(seen.place()));
         members.forEach((id, seen) -> {
             boolean left = facts.isConfirmed() && !now.containsKey(id);

@@ -7,6 +7,7 @@ import io.understudy.cluster.plan.Preflight;
 import io.understudy.cluster.plan.Projection;
 import io.understudy.cluster.plan.Step;
 import io.understudy.cluster.shape.Shape;
+import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -25,38 +26,75 @@ final class LearnerRules {
 
     private LearnerRules() {}
 
-    /** Frees the slot of a dead learner. Those on unknown machines are left to their operator. */
+    /**
+     * Starts a dead learner once per fault. If that failed, or another machine can take its slot, removes it. Those on
+     * unknown machines are left to their operator.
+     */
     static Optional<Decision> dead(Situation situation) {
-        return situation.facts().learners().stream()
+        List<MemberFacts> dead = situation.facts().learners().stream()
                 .filter(learner -> isReplaced(situation, situation.facts(), learner))
+                .toList();
+        return dead.stream()
+                .flatMap(learner ->
+                        RestartRule.start(situation, learner, since(situation, learner), "it may be in sync soon")
+                                .stream())
                 .findFirst()
-                .map(learner -> replace(situation, learner));
+                .or(() -> dead.stream()
+                        .filter(learner -> didNotStart(situation, learner) || hasSuccessor(situation, learner))
+                        .findFirst()
+                        .map(learner -> replace(situation, learner)));
+    }
+
+    private static Instant since(Situation situation, MemberFacts learner) {
+        return situation.seen(learner).fault().orElseThrow().since();
+    }
+
+    private static boolean didNotStart(Situation situation, MemberFacts learner) {
+        return situation
+                .placeOf(learner)
+                .filter(Place::isKnownToBeDown)
+                .filter(place -> RestartRule.wasTried(situation.history(), place, since(situation, learner)))
+                .isPresent();
+    }
+
+    /** Whether a machine that needs no operator would take the learner's slot. */
+    private static boolean hasSuccessor(Situation situation, MemberFacts learner) {
+        Shape shape = situation.shape();
+        boolean isStandby = situation.mayPromote(learner);
+        boolean isNeeded = !isStandby && !situation.isSlotFree();
+        boolean isStandbyMissing = isNeeded && situation.promotableLearners().size() < standbys(shape);
+        return situation.usablePlaces().stream()
+                .filter(Place::isKnownToBeDown)
+                .anyMatch(place -> shape.mayPromote(place.name()) ? isStandby || isStandbyMissing : isNeeded);
     }
 
     private static boolean isReplaced(Situation situation, ClusterFacts facts, MemberFacts learner) {
         return situation.isDead(learner)
-                && situation.placeOf(learner).isPresent()
+                && situation
+                        .placeOf(learner)
+                        .filter(place -> !situation.wasOrdered(new Step.Start(place.spec())))
+                        .isPresent()
                 // Silence of several may be a fault of the network, or of this supervisor.
                 && (Diagnosis.isDown(situation, learner)
                         || facts.voters().stream().allMatch(MemberFacts::isHealthy));
     }
 
+    /** Returns a dead learner, or else a read replica. */
     private static Optional<MemberFacts> yielding(Situation situation, ClusterFacts facts) {
         return facts.learners().stream()
-                .filter(learner -> !situation.mayPromote(learner))
-                .filter(learner -> situation.placeOf(learner).isPresent())
-                .findFirst();
+                .filter(learner -> isReplaced(situation, facts, learner))
+                .findFirst()
+                .or(() -> facts.learners().stream()
+                        .filter(learner -> !situation.mayPromote(learner))
+                        .filter(learner -> situation.placeOf(learner).isPresent())
+                        .findFirst());
     }
 
     /** Returns the cluster once a future voter has a slot. Empty if all slots stay taken. */
     static Optional<ClusterFacts> withSlot(Situation situation, ClusterFacts facts) {
         return situation.isSlotFree()
                 ? Optional.of(facts)
-                : facts.learners().stream()
-                        .filter(learner -> isReplaced(situation, facts, learner))
-                        .findFirst()
-                        .or(() -> yielding(situation, facts))
-                        .map(learner -> Projection.after(facts, removal(learner)));
+                : yielding(situation, facts).map(learner -> Projection.after(facts, removal(learner)));
     }
 
     private static Step removal(MemberFacts learner) {
@@ -68,7 +106,7 @@ final class LearnerRules {
                 situation,
                 "dead-learner",
                 situation.described(learner),
-                "it is removed; another takes its slot",
+                "it is removed, so that another can join",
                 removal(learner));
     }
 
@@ -93,9 +131,12 @@ final class LearnerRules {
                 });
     }
 
-    /** Removes a read replica for a future voter; dead learners are removed before. */
+    /** Removes a dead learner, or else a read replica, for a future voter. */
     private static Decision giveWay(Situation situation, String observed, Place successor) {
         MemberFacts replica = yielding(situation, situation.facts()).orElseThrow();
+        if (situation.isDead(replica)) {
+            return replace(situation, replica);
+        }
         return Rules.change(
                 situation,
                 SLOT,
@@ -111,7 +152,7 @@ final class LearnerRules {
 
     static Optional<Decision> standby(Situation situation) {
         Shape shape = situation.shape();
-        int wanted = shape.readReplicasAreStandbys() ? shape.learners() : shape.standbys();
+        int wanted = standbys(shape);
         int present = situation.promotableLearners().size();
         if (present >= wanted) {
             return Optional.empty();
@@ -130,6 +171,10 @@ final class LearnerRules {
                         .thenComparingInt(situation::setbacks))
                 .map(place -> add(situation, situation.facts(), STANDBY, observed, place))
                 .or(() -> noMachine(situation, STANDBY, observed, situation.freePlaces()));
+    }
+
+    private static int standbys(Shape shape) {
+        return shape.readReplicasAreStandbys() ? shape.learners() : shape.standbys();
     }
 
     static Optional<Decision> readReplica(Situation situation) {

@@ -55,7 +55,7 @@ public enum MemberState {
         WAIT("waits"),
         REPORT("reports it"),
         MOVE_LEADERSHIP("reports it; moves leadership to a healthy voting member, at most every 10 minutes"),
-        REPLACE("replaces it by a standby");
+        REPLACE("replaces a voting member by a standby; starts a learner, or frees its slot for another");
 
         private final String text;
 

@@ -50,14 +50,14 @@ final class RestartRule {
 
     /** Starts a member that no supervisor has replaced within twice {@link Limits#dead}. */
     static Optional<Decision> unreplaced(Situation situation) {
-        return situation.facts().voters().stream()
-                .flatMap(voter -> situation
-                        .seen(voter)
+        return situation.facts().members().stream()
+                .flatMap(member -> situation
+                        .seen(member)
                         .fault()
                         .map(Fault::since)
                         .filter(since -> History.lasted(
                                 Optional.of(since), situation.limits().dead().multipliedBy(2), situation.now()))
-                        .flatMap(since -> start(situation, voter, since, "no supervisor replaces it"))
+                        .flatMap(since -> start(situation, member, since, "no supervisor replaces it"))
                         .stream())
                 .findFirst();
     }

@@ -2,8 +2,11 @@ package io.understudy.cluster.supervise.rule;
 
 import static java.util.stream.Collectors.joining;
 
+import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.Confirming;
 import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.plan.Preflight;
 import io.understudy.cluster.plan.Step;
 import io.understudy.cluster.quorum.Quorum;
 import io.understudy.cluster.supervise.rule.History.Orders;
@@ -41,6 +44,7 @@ public final class Rules {
             LearnerRules::readReplica,
             JoinRule::await,
             LeadershipRule::move,
+            ReportRule::contradiction,
             ReportRule::member,
             ReportRule::alarm,
             ReportRule::votingReplica,
@@ -54,8 +58,7 @@ public final class Rules {
 
     public static Decision decide(Situation situation) {
         Decision first = first(RULES, situation).orElseGet(() -> new Decision.Settled(summary(situation)));
-        boolean isBlocked = first instanceof Decision.Waiting
-                && situation.history().lostSince().isEmpty();
+        boolean isBlocked = first instanceof Decision.Waiting && situation.isQuorumSeen();
         return isBlocked ? first(UNBLOCKED, situation).orElse(first) : first;
     }
 
@@ -183,14 +186,18 @@ public final class Rules {
                             join);
         }
 
-        /** Waits for a started learner on a configured machine. A dead one gives its slot to another. */
+        /** Waits for a started learner on a configured machine; reports a dead one. */
         static Optional<Decision> await(Situation situation) {
             return situation.facts().learners().stream()
                     .filter(learner -> learner.hasStarted() && !learner.isHealthy())
                     .filter(learner -> situation.placeOf(learner).isPresent())
                     .findFirst()
-                    .map(learner ->
-                            new Decision.Waiting(NAME, learner.label() + " is not healthy", "waits until it is"));
+                    .map(learner -> situation.isDead(learner)
+                            ? new Decision.Waiting(
+                                    "dead-learner",
+                                    situation.described(learner),
+                                    "not removed: no other machine can take its slot now; start it with the data it has")
+                            : new Decision.Waiting(NAME, learner.label() + " is not healthy", "waits until it is"));
         }
     }
 
@@ -233,8 +240,16 @@ public final class Rules {
         private QuorumRule() {}
 
         static Optional<Decision> lost(Situation situation) {
-            if (situation.history().lostSince().isEmpty()) {
+            if (situation.isQuorumSeen()) {
                 return Optional.empty();
+            }
+            if (situation.history().lostSince().isEmpty()) {
+                return RestartRule.unreplaced(situation)
+                        .or(() -> Optional.of(cutOff(
+                                situation,
+                                Confirming.isPossible(situation.facts())
+                                        ? "the cluster has a quorum; check the connections of this supervisor"
+                                        : Confirming.WAY_OUT)));
             }
             String observed = situation.quorum() + "; answering: "
                     + Rules.names(answering(situation))
@@ -251,11 +266,28 @@ public final class Rules {
                         "quorum-lost", observed, "waits for " + Rules.names(started) + ", started just now"));
             }
             // An election looks the same for a while.
-            return History.lasted(
-                            situation.history().lostSince(), situation.limits().dead(), situation.now())
-                    ? Optional.of(new Decision.QuorumLost(observed, guidance(situation)))
-                    : Optional.of(new Decision.Waiting(
-                            "quorum-lost", observed, "nothing is changed; an election may be under way"));
+            if (!History.lasted(
+                    situation.history().lostSince(), situation.limits().dead(), situation.now())) {
+                return Optional.of(new Decision.Waiting(
+                        "quorum-lost", observed, "nothing is changed; an election may be under way"));
+            }
+            return Optional.of(
+                    situation.facts().verdict() == ClusterFacts.Verdict.LOST
+                            ? new Decision.QuorumLost(observed, guidance(situation))
+                            : cutOff(
+                                    situation,
+                                    "the others may have a quorum; if they are lost for good: understudy cluster recover"));
+        }
+
+        private static Decision cutOff(Situation situation, String why) {
+            Quorum quorum = situation.quorum();
+            String failures = situation.facts().silence();
+            return new Decision.Waiting(
+                    "cut-off",
+                    "this supervisor sees " + quorum.healthy() + " of " + quorum.voters() + " voting members healthy"
+                            + (situation.facts().isConfirmed() ? "" : "; no quorum confirms the list of members")
+                            + (failures.isEmpty() ? "" : "; " + failures),
+                    "nothing is changed: " + why);
         }
 
         private static List<MemberFacts> answering(Situation situation) {
@@ -296,6 +328,11 @@ public final class Rules {
     private static final class ReportRule {
 
         private ReportRule() {}
+
+        static Optional<Decision> contradiction(Situation situation) {
+            return Preflight.contradiction(situation.facts())
+                    .map(found -> new Decision.Waiting("members-differ", found.why(), found.wayOut()));
+        }
 
         /** The rule is named after the member's state. */
         static Optional<Decision> member(Situation situation) {

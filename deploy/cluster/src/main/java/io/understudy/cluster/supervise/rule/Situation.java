@@ -42,6 +42,21 @@ public record Situation(ClusterFacts facts, History history, List<Place> places,
         return facts.quorum();
     }
 
+    /** Whether a healthy quorum is visible to this supervisor, without which no member list is changed. */
+    boolean isQuorumSeen() {
+        return facts.isConfirmed() && quorum().isHeld();
+    }
+
+    /** Whether it proves the state of every member: otherwise another supervisor may see more. */
+    public boolean isConclusive() {
+        return isQuorumSeen()
+                && (facts.members().stream().allMatch(member -> member.isHealthy() || !member.hasStarted())
+                        || facts.leader()
+                                .filter(leader ->
+                                        !leader.measurements().silence().isEmpty())
+                                .isPresent());
+    }
+
     Seen seen(MemberFacts member) {
         return Objects.requireNonNull(history.members().get(member.id()), "the history is older than the facts");
     }

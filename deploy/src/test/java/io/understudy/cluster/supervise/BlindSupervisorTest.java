@@ -1,0 +1,288 @@
+package io.understudy.cluster.supervise;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.KVGrpc;
+import io.etcd.jetcd.api.KeyValue;
+import io.etcd.jetcd.api.LeaseGrantRequest;
+import io.etcd.jetcd.api.LeaseGrantResponse;
+import io.etcd.jetcd.api.LeaseGrpc;
+import io.etcd.jetcd.api.LeaseKeepAliveRequest;
+import io.etcd.jetcd.api.LeaseKeepAliveResponse;
+import io.etcd.jetcd.api.LeaseRevokeRequest;
+import io.etcd.jetcd.api.LeaseRevokeResponse;
+import io.etcd.jetcd.api.PutRequest;
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.RangeResponse;
+import io.etcd.jetcd.api.TxnRequest;
+import io.etcd.jetcd.api.TxnResponse;
+import io.grpc.Server;
+import io.grpc.netty.NettyServerBuilder;
+import io.grpc.stub.StreamObserver;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.cluster.machine.MemberSpec;
+import io.understudy.cluster.machine.NoMachines;
+import io.understudy.cluster.membership.Membership;
+import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.MemberAnswer;
+import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.observe.MemberFacts.Measurements;
+import io.understudy.cluster.run.StepWork;
+import io.understudy.cluster.settings.ClusterSettings;
+import io.understudy.cluster.supervise.elect.Candidacy;
+import io.understudy.etcd.EtcdConnections;
+import io.understudy.etcd.EtcdVersion;
+import io.understudy.etcd.Role;
+import io.understudy.etcd.StorageStatus;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.ElectionState;
+import io.understudy.vocabulary.MemberId;
+import io.understudy.vocabulary.Revision;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** Two supervisors of three voting members and a standby; the connections of the first to two members fail. */
+final class BlindSupervisorTest {
+
+    private static final Duration TTL = Duration.ofSeconds(2);
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
+    private static final int LEADER = 2;
+    private static final int VICTIM = 3;
+    private static final int STANDBY = 4;
+
+    /** Keys of supervisors, in a single member that all reach. */
+    private final Map<ByteString, KeyValue> keys = new ConcurrentHashMap<>();
+
+    private final Set<Integer> removed = ConcurrentHashMap.newKeySet();
+    private final List<String> changes = new CopyOnWriteArrayList<>();
+    private volatile Optional<Instant> diedAt = Optional.empty();
+
+    @Test
+    void anotherSupervisorReplacesAVoterThatTheActiveOneCannotSee() throws Exception {
+        Server server = NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
+                .addService(new Keys())
+                .addService(new Leases())
+                .build()
+                .start();
+        ClusterSettings settings = ClusterSettings.load(
+                null,
+                Map.of(),
+                Map.of(
+                        "cluster.endpoints",
+                        "http://127.0.0.1:" + server.getPort(),
+                        "shape.deadTime",
+                        "1s",
+                        "shape.stableTime",
+                        "1s",
+                        "supervisor.interval",
+                        "100ms",
+                        "supervisor.patience",
+                        "1s"));
+        try (EtcdConnections connections = EtcdConnections.open(settings.cluster());
+                Candidacy blind = candidacy("blind", connections, settings);
+                Supervisor first = supervisor(blind, settings, Set.of(LEADER, VICTIM))) {
+            await().atMost(PATIENCE).until(() -> blind.standing() instanceof ElectionState.Active);
+            first.start();
+            try (Candidacy other = candidacy("other", connections, settings);
+                    Supervisor second = supervisor(other, settings, Set.of())) {
+                second.start();
+                await().atMost(PATIENCE).until(() -> other.standing() instanceof ElectionState.Active);
+                diedAt = Optional.of(Instant.now());
+                await().atMost(PATIENCE).until(() -> changes.size() == 2);
+            }
+        } finally {
+            server.shutdownNow();
+        }
+        assertThat(changes).containsExactly("other removes 3", "other promotes 4");
+    }
+
+    private static Candidacy candidacy(String name, EtcdConnections connections, ClusterSettings settings) {
+        return Candidacy.start(name, connections, settings.cluster()::seeds, TTL, PATIENCE);
+    }
+
+    private Supervisor supervisor(Candidacy candidacy, ClusterSettings settings, Set<Integer> cut) {
+        return new Supervisor(
+                patience -> facts(cut),
+                new StepWork(new Changes(candidacy.name()), new Places()),
+                new Places(),
+                candidacy,
+                settings.shape(),
+                settings.limits(),
+                settings.supervisor(),
+                new Journal(new SimpleMeterRegistry()),
+                seen -> {});
+    }
+
+    private ClusterFacts facts(Set<Integer> cut) {
+        List<MemberFacts> members = IntStream.rangeClosed(1, STANDBY)
+                .filter(number -> !removed.contains(number))
+                .mapToObj(number -> member(number, cut))
+                .toList();
+        return new ClusterFacts(new ClusterId(1), members, true, List.of(), Instant.now());
+    }
+
+    private MemberFacts member(int number, Set<Integer> cut) {
+        boolean isSilent = cut.contains(number) || (number == VICTIM && diedAt.isPresent());
+        MemberAnswer answer = new MemberAnswer(
+                EtcdVersion.parse("3.6.5"),
+                Optional.of(new MemberId(LEADER)),
+                7,
+                100,
+                100,
+                new Revision(5),
+                1,
+                1,
+                true,
+                List.of(),
+                StorageStatus.NONE);
+        Map<MemberId, Duration> silence = IntStream.rangeClosed(1, STANDBY)
+                .boxed()
+                .collect(Collectors.toMap(
+                        each -> new MemberId(each),
+                        each -> each == VICTIM
+                                ? diedAt.map(at -> Duration.between(at, Instant.now()))
+                                        .orElse(Duration.ZERO)
+                                : Duration.ZERO));
+        return new MemberFacts(
+                new MemberId(number),
+                "m" + number,
+                number == STANDBY && !changes.contains("other promotes 4") ? Role.LEARNER : Role.VOTER,
+                spec(number).peerUrls(),
+                List.of(),
+                isSilent ? Optional.empty() : Optional.of(answer),
+                number == LEADER && !isSilent
+                        ? new Measurements(silence, Map.of(), Optional.empty(), false)
+                        : Measurements.NONE);
+    }
+
+    private static MemberSpec spec(int number) {
+        return new MemberSpec("m" + number, List.of(URI.create("http://m" + number + ":2380")), List.of());
+    }
+
+    private static final class Places extends NoMachines {
+        @Override
+        public List<MemberSpec> places() {
+            return IntStream.rangeClosed(1, STANDBY)
+                    .mapToObj(BlindSupervisorTest::spec)
+                    .toList();
+        }
+
+        @Override
+        public Optional<Boolean> isRunning(MemberSpec member) {
+            return Optional.empty();
+        }
+    }
+
+    private final class Changes implements Membership {
+
+        private final String supervisor;
+
+        Changes(String supervisor) {
+            this.supervisor = supervisor;
+        }
+
+        @Override
+        public MemberId addLearner(List<URI> peerUrls) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void promote(MemberId learner) {
+            changes.add(supervisor + " promotes " + learner.value());
+        }
+
+        @Override
+        public void remove(MemberId member) {
+            changes.add(supervisor + " removes " + member.value());
+            removed.add((int) member.value());
+        }
+
+        @Override
+        public void updatePeerUrls(MemberId member, List<URI> peerUrls) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void moveLeader(MemberId to) {
+            throw new UnsupportedOperationException();
+        }
+    }
+
+    private final class Keys extends KVGrpc.KVImplBase {
+
+        @Override
+        public void range(RangeRequest request, StreamObserver<RangeResponse> response) {
+            response.onNext(RangeResponse.newBuilder().addAllKvs(keys.values()).build());
+            response.onCompleted();
+        }
+
+        @Override
+        public void txn(TxnRequest request, StreamObserver<TxnResponse> response) {
+            PutRequest put = request.getSuccess(0).getRequestPut();
+            KeyValue stored = KeyValue.newBuilder()
+                    .setKey(put.getKey())
+                    .setValue(put.getValue())
+                    .setLease(put.getLease())
+                    .build();
+            response.onNext(TxnResponse.newBuilder()
+                    .setSucceeded(keys.putIfAbsent(put.getKey(), stored) == null)
+                    .build());
+            response.onCompleted();
+        }
+    }
+
+    private final class Leases extends LeaseGrpc.LeaseImplBase {
+
+        private final AtomicLong granted = new AtomicLong();
+
+        @Override
+        public void leaseGrant(LeaseGrantRequest request, StreamObserver<LeaseGrantResponse> response) {
+            response.onNext(LeaseGrantResponse.newBuilder()
+                    .setID(granted.incrementAndGet())
+                    .build());
+            response.onCompleted();
+        }
+
+        @Override
+        public StreamObserver<LeaseKeepAliveRequest> leaseKeepAlive(StreamObserver<LeaseKeepAliveResponse> response) {
+            return new StreamObserver<>() {
+                @Override
+                public void onNext(LeaseKeepAliveRequest request) {
+                    response.onNext(LeaseKeepAliveResponse.newBuilder()
+                            .setTTL(TTL.toSeconds())
+                            .build());
+                }
+
+                @Override
+                public void onError(Throwable failure) {}
+
+                @Override
+                public void onCompleted() {
+                    response.onCompleted();
+                }
+            };
+        }
+
+        @Override
+        public void leaseRevoke(LeaseRevokeRequest request, StreamObserver<LeaseRevokeResponse> response) {
+            keys.values().removeIf(each -> each.getLease() == request.getID());
+            response.onNext(LeaseRevokeResponse.getDefaultInstance());
+            response.onCompleted();
+        }
+    }
+}
