@@ -292,7 +292,7 @@ record Records(TakeOverCalls cluster, String mirror) {
      * Finds the cluster's revision at which its checkpoint reached a revision of its source, or that of {@code found} if it
      * is lower. Bisects.
      *
-     * @return the oldest one that is not compacted if that one is
+     * @throws TakeOverException also if the revision before is compacted: it may have been reached earlier
      */
     long reachedAt(Found found, long wanted) {
         Checkpoint last = found.checkpoint();
@@ -310,6 +310,7 @@ record Records(TakeOverCalls cluster, String mirror) {
                 before = middle;
             }
         }
+        var unused = had(ReservedKeys.checkpoint(mirror), reached - 1);
         return reached;
     }
 

@@ -586,10 +586,7 @@ public final class Switchover {
             Equal since = verified;
             if (since == null && isResumed) {
                 // The killed command compared after that, up to a revision that no record has.
-                long reached = to.reachedAt(primary, marker);
-                // Fails if the history before it is compacted: it may have been reached earlier.
-                var unused = to.had(ReservedKeys.checkpoint(direction.mirror()), reached - 1);
-                since = new Equal(marker, reached, 0);
+                since = new Equal(marker, to.reachedAt(primary, marker), 0);
             }
             if (since != null) {
                 missed.addAll(direction.comparer().overwritten(since, primary.recordRevision(), turnedAt));

@@ -1447,6 +1447,16 @@ final class SwitchoverFaultsTest {
     }
 
     @Test
+    void whenTheCheckpointWasReachedIsNotKnownIfTheHistoryBeforeIsCompacted() {
+        World world = new World(Way.ROLES, false);
+        Records records = new Records(world.target, "dr");
+        Records.Found found = records.read();
+        assertThat(records.reachedAt(found, Long.MAX_VALUE)).isBetween(1L, found.revision());
+        world.target.compact();
+        assertThatThrownBy(() -> records.reachedAt(found, Long.MAX_VALUE)).isInstanceOf(TakeOverException.class);
+    }
+
+    @Test
     void aForeignWriteBeforeTheMoveIsNamedAlthoughTheLockExpiresAfterTheTurn() {
         World counted = new World(Way.ROLES, false);
         var unusedReport = counted.switchover(OPTIONS).run();
