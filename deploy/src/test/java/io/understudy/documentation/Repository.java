@@ -21,7 +21,8 @@ final class Repository {
     private static final List<Path> FILES = find();
 
     private static final String PRODUCTION = FILES.stream()
-            .filter(file -> file.toString().matches(".*/src/main/(java|dist)/.*|.*/deploy/[a-z-]+(\\.sh)?"))
+            .filter(file ->
+                    file.toString().matches(".*/src/main/(java|dist)/.*|.*/deploy/([a-z-]+(\\.sh)?|dist/pom\\.xml)"))
             .filter(file -> !file.toString().matches(".*\\.(md|png)"))
             .map(Repository::text)
             .collect(Collectors.joining());

@@ -159,8 +159,10 @@ final class KubernetesManifestsTest {
 
     @Test
     void theOverlayWithSupervisorsThatThePageShowsIsRendered() throws Exception {
-        assertThat(kustomized(shown(1, "cluster.yaml")))
-                .contains("mine: cluster.yaml", "name: understudy-supervisor", "secretName: gateway-tls");
+        assertThat(kustomized(shown(1, "gateway.yaml", "mirror.yaml", "cluster.yaml")))
+                .contains("image: registry.example/understudy:0.1.0", "secretName: supervisor-tls")
+                .contains("mine: gateway.yaml", "mine: mirror.yaml", "mine: cluster.yaml")
+                .doesNotContain("image: understudy");
     }
 
     /** One of the overlays that the document shows, with these files; on a copy, since an overlay lies beside the others. */
