@@ -55,7 +55,7 @@ final class MirrorStatus implements SinkListener {
     private MirrorState underlying = MirrorState.STARTING;
 
     private String underlyingReason = "started";
-    /** Reason of a failure; null once a later attempt is synced. */
+    /** Reason of a failure; null once a later attempt has passed it. */
     private @Nullable String failed;
     /** Reason why the active process is unknown; null while it is known. */
     private @Nullable String roleAway;
@@ -122,9 +122,8 @@ final class MirrorStatus implements SinkListener {
         }
     }
 
-    /** Records that the target follows the source; called after each event. */
+    /** Records that the target follows the source; called after each event. A failure stays until {@link #recovered}. */
     synchronized void synced(Revision revision) {
-        recovered();
         if (underlying != MirrorState.SYNCED) {
             to(MirrorState.SYNCED, "following the source from revision " + revision);
         }
@@ -142,7 +141,8 @@ final class MirrorStatus implements SinkListener {
         show();
     }
 
-    private void recovered() {
+    /** Records that the last failure has passed. */
+    synchronized void recovered() {
         if (failed != null) {
             failed = null;
             show();

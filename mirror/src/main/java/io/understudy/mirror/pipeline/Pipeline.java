@@ -93,8 +93,12 @@ public final class Pipeline implements AutoCloseable {
     private int refusals;
     /** Activation in which the last comparison found the mirrored history; null for none. */
     private @Nullable Long comparedIn;
-    /** Number of synced events; a failure after another one is a new one. */
-    private long syncs;
+    /** Doubles with each failure until the mirror has recovered. */
+    private Duration pauseAfterFailure;
+    /** Revision of the last commit given to a sink. */
+    private Revision attempted = Revision.ZERO;
+    /** The same at the last failure, which has passed once the target holds it. */
+    private Revision awaited = Revision.ZERO;
 
     private Pipeline(
             String mirror,
@@ -109,6 +113,7 @@ public final class Pipeline implements AutoCloseable {
         this.meters = meters;
         this.firstPause = firstPause;
         this.firstPauseAfterFailure = firstPause.multipliedBy(FIRST_PAUSE_AFTER_FAILURE.dividedBy(FIRST_PAUSE));
+        this.pauseAfterFailure = firstPauseAfterFailure;
         this.status = status;
         this.replication = new Replication(mirror, meters);
         this.thread = new Thread(this::run, "mirror-" + mirror);
@@ -230,20 +235,18 @@ public final class Pipeline implements AutoCloseable {
 
     private void run() {
         try {
-            Duration pause = firstPauseAfterFailure;
             while (!isStopping()) {
-                long syncedBefore = syncs;
                 try {
                     open();
                     while (awaitTurn()) {
                         mirror();
                     }
                 } catch (Throwable e) {
-                    pause = syncs == syncedBefore ? pause : firstPauseAfterFailure;
-                    if (isStopping() || !awaitRetry(e, pause)) {
+                    awaited = attempted;
+                    if (isStopping() || !awaitRetry(e, pauseAfterFailure)) {
                         return;
                     }
-                    pause = least(pause.multipliedBy(2), MAX_PAUSE_AFTER_FAILURE);
+                    pauseAfterFailure = least(pauseAfterFailure.multipliedBy(2), MAX_PAUSE_AFTER_FAILURE);
                 }
             }
         } finally {
@@ -391,6 +394,9 @@ public final class Pipeline implements AutoCloseable {
         refusals++;
         status.elsewhere(MirrorState.STANDBY, why);
         comparedIn = null;
+        // Revisions of the other cluster.
+        attempted = Revision.ZERO;
+        awaited = Revision.ZERO;
         MirrorPlan next = forward;
         if (plan().equals(next)) {
             MirrorPlan opened = back;
@@ -420,7 +426,9 @@ public final class Pipeline implements AutoCloseable {
         try (Feed open = plan.source().open(plan.range(), plan.kind(), from)) {
             while (mayWrite(activation)) {
                 consumer.reportCurrency();
-                replication.written(sink.complete(), Instant.now());
+                Revision complete = sink.complete();
+                replication.written(complete, Instant.now());
+                consumer.reportRecovery(complete);
                 if (open.poll(Duration.ZERO, consumer)) {
                     continue;
                 }
@@ -483,6 +491,11 @@ public final class Pipeline implements AutoCloseable {
         }
     }
 
+    private void recovered() {
+        pauseAfterFailure = firstPauseAfterFailure;
+        status.recovered();
+    }
+
     private static Duration least(Duration one, Duration other) {
         return one.compareTo(other) < 0 ? one : other;
     }
@@ -506,6 +519,8 @@ public final class Pipeline implements AutoCloseable {
         private final Sink sink;
         /** Position up to which the sink has received everything; null before its first complete snapshot. */
         private @Nullable Position reached;
+
+        private boolean isSynced;
 
         Progressing(Sink sink, @Nullable Position reached) {
             this.sink = sink;
@@ -557,7 +572,11 @@ public final class Pipeline implements AutoCloseable {
         @Override
         public void snapshotCompleted(Position position) {
             sink.snapshotCompleted(position);
+            // Another history may have lower revisions.
+            attempted = position.revision();
+            awaited = attempted;
             synced(position);
+            recovered();
             // After the state, so that readers of its end see the outcome.
             status.snapshot().ended();
         }
@@ -565,6 +584,7 @@ public final class Pipeline implements AutoCloseable {
         @Override
         public void commit(Commit commit, Position position) {
             status.sourceResponded();
+            attempted = commit.revision();
             sink.commit(commit, position);
             synced(position);
         }
@@ -592,9 +612,16 @@ public final class Pipeline implements AutoCloseable {
             }
         }
 
+        /** Ends a failure: an accepted commit may still be rejected by the target. */
+        void reportRecovery(Revision complete) {
+            if (isSynced && !complete.isBefore(awaited)) {
+                recovered();
+            }
+        }
+
         private void synced(Position position) {
             failures = 0;
-            syncs++;
+            isSynced = true;
             reached = position;
             currency.given(position.revision());
             status.synced(position.revision());

@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.awaitility.Awaitility.await;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import com.google.protobuf.ByteString;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.feed.Feed;
@@ -30,6 +33,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.TimeUnit;
@@ -39,10 +43,12 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
 
 /** What a mirror does when its active role, its sink or its feed comes and goes. */
 final class PipelineTest {
@@ -130,6 +136,71 @@ final class PipelineTest {
             passed.countDown();
             await().atMost(PATIENCE).until(() -> pipeline.report().state() == MirrorState.SYNCED);
         }
+    }
+
+    /** Tests invariant M36: an accepted commit that the target rejects is the same failure, until it is written. */
+    @Test
+    void staysFailedWithDoublingPausesWhileTheTargetRejectsACommit() {
+        Logger logger = (Logger) LoggerFactory.getLogger("io.understudy.mirror.pipeline");
+        ListAppender<ILoggingEvent> logged = new ListAppender<>();
+        logged.list = new CopyOnWriteArrayList<>();
+        logged.start();
+        logger.addAppender(logged);
+        AtomicBoolean rejects = new AtomicBoolean(true);
+        FeedSource source = (range, kind, from) -> new SyncedFeed(at(6)) {
+            private boolean isGiven;
+
+            @Override
+            public boolean poll(Duration timeout, FeedConsumer consumer) {
+                if (isGiven) {
+                    return super.poll(timeout, consumer);
+                }
+                isGiven = true;
+                consumer.progress(at(5));
+                consumer.commit(commit(6), at(6));
+                return true;
+            }
+        };
+        Supplier<Sink> sinks = () -> new StubSink() {
+            private volatile Revision complete = new Revision(5);
+
+            @Override
+            public Position open() {
+                return at(5);
+            }
+
+            @Override
+            public void caughtUp() {
+                if (rejects.get()) {
+                    throw new SinkException.Refused("the target refuses");
+                }
+                complete = new Revision(6);
+            }
+
+            @Override
+            public Revision complete() {
+                return complete;
+            }
+        };
+        // One second after the first failure.
+        try (Pipeline pipeline = start(source, sinks, Duration.ofMillis(20))) {
+            await().atMost(PATIENCE).until(() -> values(logged, "retry_seconds").size() == 2);
+            assertThat(values(logged, "retry_seconds")).containsExactly("1", "2");
+            rejects.set(false);
+            await().atMost(PATIENCE).until(() -> pipeline.report().state() == MirrorState.SYNCED);
+            assertThat(values(logged, "to")).containsExactly("synced", "failed", "synced");
+        } finally {
+            logger.detachAppender(logged);
+        }
+    }
+
+    /** Returns the values of a key in all logged events. */
+    private static List<String> values(ListAppender<ILoggingEvent> logged, String key) {
+        return logged.list.stream()
+                .flatMap(event -> Stream.ofNullable(event.getKeyValuePairs()).flatMap(List::stream))
+                .filter(pair -> pair.key.equals(key))
+                .map(pair -> String.valueOf(pair.value))
+                .toList();
     }
 
     /** A comparison is of one source and target: the next sink uses it, unless it writes in the other direction. */
