@@ -100,9 +100,15 @@ final class PageChain implements AutoCloseable {
      * @param size how many keys it may have
      * @param guessed how many its range was guessed to hold, 0 if that is none of a guess
      * @param failures how many there were before
+     * @param sentNanos when it was sent, by {@link System#nanoTime}
      */
     private record Request(
-            Endpoint member, PageSize size, int guessed, int failures, ListenableFuture<RangeResponse> response) {}
+            Endpoint member,
+            PageSize size,
+            int guessed,
+            int failures,
+            long sentNanos,
+            ListenableFuture<RangeResponse> response) {}
 
     PageChain(
             EtcdCluster cluster,
@@ -152,6 +158,7 @@ final class PageChain implements AutoCloseable {
             guessed = size.keys();
         }
         bound = bound.requested(guessed);
+        long sentNanos = System.nanoTime();
         ListenableFuture<RangeResponse> response = KVGrpc.newFutureStub(cluster.channel(endpoint))
                 .withDeadlineAfter(options.requestTimeout().toNanos(), TimeUnit.NANOSECONDS)
                 .withMaxInboundMessageSize(MOST_ANSWER_BYTES)
@@ -160,7 +167,7 @@ final class PageChain implements AutoCloseable {
                         .setLimit(size.most())
                         .setSerializable(true)
                         .build());
-        Request request = new Request(endpoint, size, guessed, failures, response);
+        Request request = new Request(endpoint, size, guessed, failures, sentNanos, response);
         parts.requested(part, request);
         RangeParts.Part<Request, Outcome.Answer> requested = part;
         response.addListener(() -> ended(requested, request), MoreExecutors.directExecutor());
@@ -298,7 +305,10 @@ final class PageChain implements AutoCloseable {
                 : bound.after(page, request.guessed(), response.getMore());
         // A page of few keys is a poor measure of the following ones.
         if (page.size() > request.size().keys() / 2) {
-            PageSize next = request.size().after(page.size(), bytes, pageBytes);
+            // On a slow link a page of more bytes would exceed the timeout: half of it is left for variation.
+            long took = Math.max(1, System.nanoTime() - request.sentNanos());
+            long growth = options.requestTimeout().toNanos() / 2 / took;
+            PageSize next = request.size().after(page.size(), bytes, pageBytes, growth);
             // A page that was requested before may be of another size.
             size = request.size().equals(size) || next.keys() < size.keys() ? next : size;
         }
@@ -348,17 +358,19 @@ final class PageChain implements AutoCloseable {
 
         /**
          * The size after a page of {@code pageKeys} keys had {@code pageBytes} bytes, aiming at {@code targetBytes}.
+         *
+         * @param growth maximum factor to grow by; at least 1 is used
          */
-        PageSize after(int pageKeys, long pageBytes, long targetBytes) {
+        PageSize after(int pageKeys, long pageBytes, long targetBytes, long growth) {
             if (pageKeys == 0) {
                 return this;
             }
             long perKey = Math.max(1, pageBytes / pageKeys);
-            long wanted = Math.min(targetBytes / perKey, (long) keys * MAX_GROWTH);
+            long wanted = Math.min(targetBytes / perKey, keys * Math.max(1, Math.min(MAX_GROWTH, growth)));
             return new PageSize((int) Math.max(1, Math.min(MAX_KEYS, wanted)));
         }
 
-        /** The size after an answer was too large to be received. */
+        /** The size after an answer was too large to be received, or to arrive in time. */
         PageSize halved() {
             return new PageSize(Math.max(1, keys / 2));
         }

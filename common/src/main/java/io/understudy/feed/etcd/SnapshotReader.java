@@ -1,5 +1,6 @@
 package io.understudy.feed.etcd;
 
+import io.grpc.Status;
 import io.understudy.etcd.Duty;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdCluster;
@@ -183,12 +184,22 @@ public final class SnapshotReader implements AutoCloseable {
                     page.status().asException());
         }
         boolean tooLarge = EtcdErrors.isMessageTooLarge(page.status());
-        boolean isHalved = tooLarge && pages.halve(page.keys());
+        // Of a member that does not respond, or more than the link carries in time.
+        boolean isLate = page.status().getCode() == Status.Code.DEADLINE_EXCEEDED;
+        boolean isHalved = (tooLarge || isLate) && pages.halve(page.keys());
         if (tooLarge && !isHalved && ++refusalsOfOneKey >= MAX_REFUSALS_OF_ONE_KEY) {
             throw new Unexplained(
                     "cannot read the first key from " + page.range().from() + " at " + page.member() + ": " + failure);
         }
-        if (!isHalved && (!isBehind || isLate(page.member()))) {
+        if (isLate || (!isHalved && (!isBehind || isBehindForLong(page.member())))) {
+            if (isLate && !isHalved) {
+                LOG.atWarn()
+                        .addKeyValue("member", page.member())
+                        .addKeyValue(
+                                "request_timeout_ms", options.requestTimeout().toMillis())
+                        .addKeyValue("cause", failure)
+                        .log("snapshot page of one key not received in time; retrying");
+            }
             giveUp(page.member(), failure.toString());
             return;
         }
@@ -196,7 +207,7 @@ public final class SnapshotReader implements AutoCloseable {
     }
 
     /** Whether the member has been behind for longer than a request may take. */
-    private boolean isLate(Endpoint member) {
+    private boolean isBehindForLong(Endpoint member) {
         if (!member.equals(behind)) {
             behind = member;
             behindSinceNanos = System.nanoTime();

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
+import io.understudy.config.Binder;
 import io.understudy.feed.Feed;
 import io.understudy.feed.FeedEndedException;
 import io.understudy.feed.FeedKind;
@@ -102,6 +103,21 @@ class EtcdFeedFaultIT {
     @AfterEach
     void close() {
         fixture.close();
+    }
+
+    /** The first pages, and twice the target size, take longer than a request may. */
+    @Test
+    void aSnapshotOverASlowLinkCompletes() {
+        KeyRange range = KeyRange.prefix(bytes("slow/"));
+        fixture.client().fill("slow/a", 1_000, ByteString.copyFrom(new byte[1_000]), 0);
+        fixture.client().fill("slow/b", 10, ByteString.copyFrom(new byte[100_000]), 0);
+        fixture.client().fill("slow/c", 10, ByteString.copyFrom(new byte[100_000]), 0);
+        source.cluster().members().forEach(member -> member.clientProxy().throttle(500_000));
+        EtcdFeedOptions options = Binder.with(EtcdFeedOptions.DEFAULTS, "requestTimeout", Duration.ofSeconds(1));
+
+        FeedRunner runner = fixture.run(fixture.feed(range, FeedKind.STATE, null, options), new ModelConsumer(range));
+
+        fixture.assertEqual(runner, range);
     }
 
     @ParameterizedTest

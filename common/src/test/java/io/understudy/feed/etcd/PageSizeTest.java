@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 class PageSizeTest {
 
     private static final long TARGET_BYTES = 2L << 20;
+    private static final long ANY = Long.MAX_VALUE;
 
     @Test
     void beginsWithSixteenKeys() {
@@ -21,13 +22,19 @@ class PageSizeTest {
 
     @Test
     void smallValuesLetItGrowEightfoldAtATime() {
-        assertThat(PageSize.FIRST.after(16, 16 * 100, TARGET_BYTES).keys()).isEqualTo(128);
+        assertThat(PageSize.FIRST.after(16, 16 * 100, TARGET_BYTES, ANY).keys()).isEqualTo(128);
+    }
+
+    @Test
+    void aSlowLinkLimitsItsGrowth() {
+        assertThat(PageSize.FIRST.after(16, 16 * 100, TARGET_BYTES, 3).keys()).isEqualTo(48);
+        assertThat(PageSize.FIRST.after(16, 16 * 100, TARGET_BYTES, 0).keys()).isEqualTo(16);
     }
 
     @Test
     void largeValuesShrinkItToWhatFitsTheTarget() {
         assertThat(new PageSize(1_000)
-                        .after(1_000, 1_000 * 100_000L, TARGET_BYTES)
+                        .after(1_000, 1_000 * 100_000L, TARGET_BYTES, ANY)
                         .keys())
                 .isEqualTo(20);
     }
@@ -43,7 +50,7 @@ class PageSizeTest {
             @ForAll @IntRange(min = 1, max = 10_000) int keys,
             @ForAll @IntRange(max = 10_000) int pageKeys,
             @ForAll @LongRange(max = 1L << 40) long pageBytes) {
-        PageSize next = new PageSize(keys).after(pageKeys, pageBytes, TARGET_BYTES);
+        PageSize next = new PageSize(keys).after(pageKeys, pageBytes, TARGET_BYTES, ANY);
 
         assertThat(next.keys()).isBetween(1, Math.min(10_000, keys * 8));
     }
