@@ -127,7 +127,7 @@ final class SnapshotCopy implements AutoCloseable {
         List<KeyValue> recreated = new ArrayList<>();
         for (KeyRange range : scope.sourceRanges(covered)) {
             KeyRange part = scope.inTarget(range);
-            merge.enter(part, new TargetKeys(lane.calls(), part, mirrored.size()));
+            merge.enter(part, new TargetKeys(lane.calls(), part));
             for (PageMerge.Difference next = merge.next(); next != null; next = merge.next()) {
                 if (next instanceof PageMerge.Difference.Missing missing) {
                     if (missing.recreated()) {

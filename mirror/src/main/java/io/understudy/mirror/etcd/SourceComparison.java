@@ -75,7 +75,7 @@ final class SourceComparison {
         PageMerge merge = new PageMerge(scope.mirrored(entries), onForeignKeys, leased, foreignBefore);
         for (KeyRange range : scope.sourceRanges(covered)) {
             KeyRange part = scope.inTarget(range);
-            merge.enter(part, new TargetKeys(calls, part, entries.size()));
+            merge.enter(part, new TargetKeys(calls, part));
             for (PageMerge.Difference next = merge.next(); next != null; next = merge.next()) {
                 if (next instanceof PageMerge.Difference.Missing put) {
                     missing.add(put.entry().key());

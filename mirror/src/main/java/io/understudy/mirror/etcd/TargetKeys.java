@@ -41,29 +41,19 @@ final class TargetKeys implements Iterator<KeyValue> {
     private @Nullable ByteString cursor;
 
     TargetKeys(TargetCalls calls, KeyRange range) {
-        this(calls, range, FIRST_PAGE_KEYS);
-    }
-
-    /** @param firstPageKeys expected number of keys, if values are small */
-    TargetKeys(TargetCalls calls, KeyRange range, int firstPageKeys) {
-        this(calls::tryRange, range, firstPageKeys, false, Revision.ZERO);
+        this(calls::tryRange, range, false, Revision.ZERO);
     }
 
     /** Returns keys without values, current or at a revision. */
     static TargetKeys withoutValues(TargetCalls calls, KeyRange range, Revision at) {
-        return new TargetKeys(calls::tryRange, range, MAX_PAGE_KEYS, true, at);
+        return new TargetKeys(calls::tryRange, range, true, at);
     }
 
     /** @param calls gives a page, or nothing if it is more than can be received */
-    TargetKeys(
-            Function<RangeRequest, Optional<RangeResponse>> calls,
-            KeyRange range,
-            int firstPageKeys,
-            boolean keysOnly,
-            Revision at) {
+    TargetKeys(Function<RangeRequest, Optional<RangeResponse>> calls, KeyRange range, boolean keysOnly, Revision at) {
         this.keysOnly = keysOnly;
         this.revision = at.value();
-        this.pageKeys = Math.max(FIRST_PAGE_KEYS, Math.min(MAX_PAGE_KEYS, firstPageKeys));
+        this.pageKeys = keysOnly ? MAX_PAGE_KEYS : FIRST_PAGE_KEYS;
         this.calls = calls;
         this.range = range;
         this.cursor = range.from();

@@ -14,6 +14,7 @@ import java.util.NavigableSet;
 import java.util.Optional;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -29,6 +30,8 @@ final class TargetKeysTest {
     private long counted;
 
     private int requests;
+    private final List<Long> limits = new ArrayList<>();
+    private ByteString value = ByteString.EMPTY;
 
     @ParameterizedTest
     @ValueSource(strings = {"/p/%09d", "/p/%x", "/p/%2$d/%1$d", "/p/%2$x/%3$d", "/q/%d"})
@@ -41,8 +44,7 @@ final class TargetKeysTest {
         keys.add(ByteString.copyFromUtf8("/p0"));
 
         List<ByteString> found = new ArrayList<>();
-        new TargetKeys(this::range, RANGE, KEYS, true, Revision.ZERO)
-                .forEachRemaining(each -> found.add(each.getKey()));
+        new TargetKeys(this::range, RANGE, true, Revision.ZERO).forEachRemaining(each -> found.add(each.getKey()));
 
         assertThat(found).isEqualTo(List.copyOf(keys.subSet(RANGE.from(), RANGE.to())));
         // With open ranges: 12 times as many as there are.
@@ -50,8 +52,22 @@ final class TargetKeysTest {
         assertThat(requests).isLessThan(2 * KEYS / 4_096);
     }
 
+    /** Each lane reads, and values of the target may be much larger than those of the source. */
+    @Test
+    void pagesWithValuesGrowOnlyByTheBytesSeen() {
+        IntStream.range(0, 400)
+                .mapToObj(number -> ByteString.copyFromUtf8("/p/%09d".formatted(number)))
+                .forEach(keys::add);
+        value = ByteString.copyFrom(new byte[32 << 10]);
+
+        new TargetKeys(this::range, RANGE, false, Revision.ZERO).forEachRemaining(each -> {});
+
+        assertThat(limits).startsWith(16L).allMatch(limit -> limit <= 64);
+    }
+
     private Optional<RangeResponse> range(RangeRequest request) {
         requests++;
+        limits.add(request.getLimit());
         NavigableSet<ByteString> rest = keys.tailSet(request.getKey(), true);
         NavigableSet<ByteString> all =
                 request.getRangeEnd().equals(ZERO) ? rest : rest.headSet(request.getRangeEnd(), false);
@@ -59,7 +75,8 @@ final class TargetKeysTest {
         counted += all.size();
         all.stream()
                 .limit(request.getLimit())
-                .forEach(key -> response.addKvs(KeyValue.newBuilder().setKey(key)));
+                .forEach(
+                        key -> response.addKvs(KeyValue.newBuilder().setKey(key).setValue(value)));
         return Optional.of(response.setMore(all.size() > request.getLimit()).build());
     }
 }
