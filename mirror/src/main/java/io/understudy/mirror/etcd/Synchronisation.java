@@ -426,6 +426,8 @@ final class Synchronisation implements AutoCloseable {
             operations.add(EtcdMessages.put(kept, ByteString.EMPTY));
         }
         writer.writeOwn(operations, syncing);
+        // Again, since a delayed transaction of an earlier copy may have been applied until it was fenced off.
+        boolean intoEmpty = held == 0 && checks.count() == 0;
         Fence fence = writer.fence();
         List<SyncWriter> lanes = firsts.stream()
                 .map(first -> new SyncWriter(
@@ -448,7 +450,7 @@ final class Synchronisation implements AutoCloseable {
                 scope,
                 policy,
                 writer.createRevision(),
-                held == 0,
+                intoEmpty,
                 isLimited ? new Prune(mirror, held, options, deletions) : null,
                 leases,
                 Lanes.start(mirror, lanes));

@@ -36,6 +36,7 @@ import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.util.List;
 import java.util.SortedMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -104,6 +105,49 @@ final class SnapshotResumeIT {
             assertThatThrownBy(() -> sink.snapshotCompleted(new Position(other, new Revision(20), null)))
                     .isInstanceOf(SinkException.Refused.class)
                     .hasMessageContaining("maxPrunePercent");
+        }
+    }
+
+    /** A delayed write of an earlier copy, which fails only once the next one has begun. */
+    @Test
+    void aKeyWrittenUntilTheSnapshotBeginsIsDeleted() {
+        ClusterId cluster = new ClusterId(7);
+        KeyRange range = KeyRange.prefix(ByteString.copyFromUtf8("/e/"));
+        AtomicBoolean begins = new AtomicBoolean();
+        TargetLeases delayed = new TargetLeases() {
+            @Override
+            public boolean areKept() {
+                // First called between the count of the target's keys and the first write.
+                if (begins.getAndSet(false)) {
+                    target.put("/e/surplus", "late");
+                }
+                return false;
+            }
+
+            @Override
+            public long forPut(ByteString key, long lease) {
+                return 0;
+            }
+        };
+        try (EtcdSink sink = new EtcdSink(
+                "late",
+                MirrorScope.prefix("/e/"),
+                "test",
+                null,
+                connections.target(),
+                EtcdSinkOptions.DEFAULTS,
+                delayed,
+                ForeignWriteHint.NONE,
+                new Silent())) {
+            assertThat(sink.open()).isNull();
+            begins.set(true);
+            sink.snapshotStarted(cluster, new Revision(10));
+            assertThat(target.get(ByteString.copyFromUtf8("/e/surplus")).getKvsCount())
+                    .isEqualTo(1);
+            sink.snapshotPage(range, List.of());
+            sink.snapshotCompleted(new Position(cluster, new Revision(10), null));
+            assertThat(target.get(ByteString.copyFromUtf8("/e/surplus")).getKvsCount())
+                    .isZero();
         }
     }
 
