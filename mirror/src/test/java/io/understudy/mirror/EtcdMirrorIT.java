@@ -140,6 +140,14 @@ final class EtcdMirrorIT {
                     .hasMessageContaining(" bytes (maxRequestBytes 1572864)")
                     .hasMessageContaining("--max-request-bytes");
         }
+        long head = source.put("/a", "1");
+        source.kv().compact(CompactionRequest.newBuilder().setRevision(head).build());
+        try (MirrorProcess mirror = start()) {
+            assertThat(awaitFailure(mirror))
+                    .as("before the snapshot, which has the entry too, is written")
+                    .hasMessageContaining("/huge")
+                    .hasMessageContaining("--max-request-bytes");
+        }
         assertThat(target.contents()).containsOnlyKeys(ByteString.copyFromUtf8("/before"));
         assertThat(target.get(CHECKPOINT).getKvs(0).getValue().toStringUtf8()).endsWith("\"state\":\"synced\"}");
     }

@@ -242,6 +242,11 @@ public final class EtcdSink implements Sink {
     }
 
     @Override
+    public void compareFirst() {
+        synchronisation.compareFirst();
+    }
+
+    @Override
     public void commitReplaced(Revision revision) {
         synchronisation.commitReplaced(revision);
     }

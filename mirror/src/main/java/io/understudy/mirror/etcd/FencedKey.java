@@ -106,10 +106,7 @@ final class FencedKey {
      */
     Outcome write(List<RequestOp> operations, ByteString value, List<Compare> compares) {
         TxnRequest request = transaction(operations, value, compares, modRevision);
-        Supplier<String> what = () -> "write of " + Counted.of(operations.size(), "operation") + ", "
-                + request.getSerializedSize()
-                + " bytes (maxRequestBytes " + options.maxRequestBytes() + ")"
-                + (operations.isEmpty() ? "" : ", first " + Operations.shown(operations.get(0)));
+        Supplier<String> what = what(operations, request);
         while (true) {
             Optional<TxnResponse> answer = calls.txn(what, request);
             if (answer.isPresent() && answer.get().getSucceeded()) {
@@ -129,6 +126,27 @@ final class FencedKey {
                 return UNMET;
             }
         }
+    }
+
+    /**
+     * Submits a {@link #write} that is never applied, since etcd compares its size with the limits first.
+     *
+     * @throws io.understudy.mirror.sink.SinkException.Refused the target rejects it
+     */
+    void requireAccepted(List<RequestOp> operations, ByteString value, List<Compare> compares) {
+        TxnRequest request = transaction(operations, value, compares, Long.MAX_VALUE);
+        Supplier<String> what = what(operations, request);
+        Optional<TxnResponse> answer = calls.txn(what, request);
+        while (answer.isEmpty()) {
+            answer = calls.txn(what, request);
+        }
+    }
+
+    private Supplier<String> what(List<RequestOp> operations, TxnRequest request) {
+        return () -> "write of " + Counted.of(operations.size(), "operation") + ", "
+                + request.getSerializedSize()
+                + " bytes (maxRequestBytes " + options.maxRequestBytes() + ")"
+                + (operations.isEmpty() ? "" : ", first " + Operations.shown(operations.get(0)));
     }
 
     /** Reads the key by another thread's calls. */

@@ -4,6 +4,7 @@ import com.google.protobuf.ByteString;
 import com.google.protobuf.TextFormat;
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RangeResponse;
+import io.understudy.etcd.EtcdMessages;
 import io.understudy.mirror.etcd.SnapshotCopy.Prune;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.sink.SinkException;
@@ -43,6 +44,7 @@ final class SourceComparison {
     private final boolean leased;
     private final long foreignBefore;
     private final TargetCalls calls;
+    private final SyncWriter writer;
     private final long held;
     private final Revision mirrored;
     private final Found missing = new Found();
@@ -51,6 +53,7 @@ final class SourceComparison {
 
     /**
      * @param foreignBefore as in {@link PageMerge}
+     * @param writer would write the entries; writes nothing
      * @param held number of keys in the target
      * @param mirrored revision of the mirrored history up to which the target was complete
      */
@@ -60,6 +63,7 @@ final class SourceComparison {
             boolean leased,
             long foreignBefore,
             TargetCalls calls,
+            SyncWriter writer,
             long held,
             Revision mirrored) {
         this.scope = scope;
@@ -67,10 +71,12 @@ final class SourceComparison {
         this.leased = leased;
         this.foreignBefore = foreignBefore;
         this.calls = calls;
+        this.writer = writer;
         this.held = held;
         this.mirrored = mirrored;
     }
 
+    /** @throws SinkException.Refused also for an entry that the target rejects for its size */
     void page(KeyRange covered, List<KeyValue> entries) {
         PageMerge merge = new PageMerge(scope.mirrored(entries), onForeignKeys, leased, foreignBefore);
         for (KeyRange range : scope.sourceRanges(covered)) {
@@ -79,6 +85,8 @@ final class SourceComparison {
             for (PageMerge.Difference next = merge.next(); next != null; next = merge.next()) {
                 if (next instanceof PageMerge.Difference.Missing put) {
                     missing.add(put.entry().key());
+                    writer.requireFits(
+                            EtcdMessages.put(put.entry().key(), put.entry().value()));
                     if (contradiction == null && contradicts(put.entry())) {
                         contradiction = put.entry();
                     }

@@ -70,6 +70,13 @@ final class SyncWriter {
         return calls;
     }
 
+    /** Requires that the target accepts a put of this size; writes nothing. */
+    void requireFits(RequestOp put) {
+        if (Operations.bytes(put) > room) {
+            key.requireAccepted(List.of(put), progress.largest().encoded(), List.of(fence.compare()));
+        }
+    }
+
     /**
      * Applies all of {@code operations}; returns when that is confirmed.
      *

@@ -65,6 +65,10 @@ final class Synchronisation implements AutoCloseable {
     private @Nullable String sourceReset;
     /** Whether the next snapshot is known to have the mirrored history. */
     private boolean recognised;
+    /** Whether the next snapshot is compared before it is written. */
+    private boolean comparesFirst;
+    /** Whether the comparison looks for another history. */
+    private boolean isHistoryUnknown;
     /** The commit that the next complete snapshot replaces; null if there is none. */
     private @Nullable Revision replaced;
     /** Approximate number of keys that the replaced commit deleted; 0 for none. Includes an unfinished snapshot's. */
@@ -130,12 +134,13 @@ final class Synchronisation implements AutoCloseable {
             replaced = null;
             deletions = 0;
         }
-        boolean unknown = reset == null && !recognised;
+        isHistoryUnknown = reset == null && !recognised && !mayReset;
         recognised = false;
-        if (unknown && !mayReset && isComplete(before)) {
+        if ((isHistoryUnknown || (reset == null && comparesFirst)) && isComplete(before)) {
+            String cause = isHistoryUnknown ? "intermediate history is compacted" : "target rejected a commit";
             LOG.atInfo()
                     .addKeyValue("mirror", mirror)
-                    .addKeyValue("cause", "intermediate history is compacted")
+                    .addKeyValue("cause", cause)
                     .log("comparing before resync");
             comparison = compareTo(before);
         } else if (reset == null) {
@@ -221,6 +226,11 @@ final class Synchronisation implements AutoCloseable {
         recognised = true;
     }
 
+    /** Compares the next snapshot before it is written, whatever its history. */
+    void compareFirst() {
+        comparesFirst = true;
+    }
+
     /** Records that the next snapshot replaces a commit: its deletions are not limited. */
     void commitReplaced(Revision revision) {
         replaced = revision;
@@ -249,7 +259,7 @@ final class Synchronisation implements AutoCloseable {
      */
     void completed(Position position) {
         if (comparison != null) {
-            String reset = sourceReset == null ? comparison.contradiction() : sourceReset;
+            String reset = sourceReset == null && isHistoryUnknown ? comparison.contradiction() : sourceReset;
             if (reset != null) {
                 throw comparison.result(reset);
             }
@@ -387,6 +397,15 @@ final class Synchronisation implements AutoCloseable {
                 leases.areKept(),
                 writer.createRevision(),
                 calls,
+                new SyncWriter(
+                        mirror,
+                        calls,
+                        options,
+                        writer.fence(),
+                        listener,
+                        LaneProgress.first(before, 0, terms(), null, 0),
+                        new CopyRest(null, List.of()),
+                        0),
                 checks.count(),
                 before.revision());
     }

@@ -316,6 +316,8 @@ public final class Pipeline implements AutoCloseable {
             status.opened(sink);
             if (comparedIn != null && comparedIn == activation) {
                 sink.historyRecognised();
+            } else if (sink.complete().isBefore(awaited)) {
+                sink.compareFirst();
             }
             comparedIn = null;
             status.home();

@@ -24,6 +24,12 @@ public interface Sink extends FeedConsumer, AutoCloseable {
     @Nullable FeedStart open();
 
     /**
+     * Compares the next snapshot before it is written. Called after {@link #open} if the target has rejected a commit:
+     * the snapshot may have the same entry, and a target with a part of it could not take over.
+     */
+    default void compareFirst() {}
+
+    /**
      * Handles a source with another history than the mirrored one. If this returns, a snapshot of it comes next.
      *
      * @param why the feed ended

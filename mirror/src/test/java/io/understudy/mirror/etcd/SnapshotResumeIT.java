@@ -151,6 +151,54 @@ final class SnapshotResumeIT {
         }
     }
 
+    /** The next snapshot of the same history has the entry for which the target rejected a commit. */
+    @Test
+    void anEntryThatTheTargetRejectsIsFoundBeforeTheSnapshotIsWritten() {
+        ClusterId cluster = new ClusterId(7);
+        KeyRange range = KeyRange.prefix(ByteString.copyFromUtf8("/h/"));
+        KeyValue huge = new KeyValue(
+                ByteString.copyFromUtf8("/h/huge"),
+                ByteString.copyFrom(new byte[1_572_700]),
+                new Revision(20),
+                new Revision(20),
+                1,
+                0);
+        try (EtcdSink sink = sink("huge", "/h/")) {
+            assertThat(sink.open()).isNull();
+            sink.snapshotStarted(cluster, new Revision(10));
+            sink.snapshotCompleted(new Position(cluster, new Revision(10), null));
+        }
+        for (boolean fits : new boolean[] {false, true}) {
+            try (EtcdSink sink = sink("huge", "/h/")) {
+                assertThat(sink.open()).isNotNull();
+                sink.compareFirst();
+                sink.historyRecognised();
+                sink.snapshotStarted(cluster, new Revision(30));
+                if (fits) {
+                    sink.snapshotPage(range, List.of());
+                    assertThatThrownBy(() -> sink.snapshotCompleted(new Position(cluster, new Revision(30), null)))
+                            .isInstanceOf(SinkException.Compared.class);
+                } else {
+                    assertThatThrownBy(() -> sink.snapshotPage(range, List.of(huge)))
+                            .isInstanceOf(SinkException.Refused.class)
+                            .hasMessageContaining("/h/huge")
+                            .hasMessageContaining("--max-request-bytes");
+                }
+                assertThat(sink.checkpoint().state()).isEqualTo(CheckpointState.SYNCED);
+            }
+        }
+    }
+
+    private EtcdSink sink(String mirror, String prefix) {
+        return new EtcdSink(
+                mirror,
+                MirrorScope.prefix(prefix),
+                "test",
+                connections.target(),
+                EtcdSinkOptions.DEFAULTS,
+                new Silent());
+    }
+
     @Test
     void onlyTheRestIsRead() throws Exception {
         interrupt();

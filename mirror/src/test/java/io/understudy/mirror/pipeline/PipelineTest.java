@@ -147,6 +147,7 @@ final class PipelineTest {
         logged.start();
         logger.addAppender(logged);
         AtomicBoolean rejects = new AtomicBoolean(true);
+        AtomicInteger comparing = new AtomicInteger();
         FeedSource source = (range, kind, from) -> new SyncedFeed(at(6)) {
             private boolean isGiven;
 
@@ -170,6 +171,11 @@ final class PipelineTest {
             }
 
             @Override
+            public void compareFirst() {
+                comparing.incrementAndGet();
+            }
+
+            @Override
             public void caughtUp() {
                 if (rejects.get()) {
                     throw new SinkException.Refused("the target refuses");
@@ -189,6 +195,7 @@ final class PipelineTest {
             rejects.set(false);
             await().atMost(PATIENCE).until(() -> pipeline.report().state() == MirrorState.SYNCED);
             assertThat(values(logged, "to")).containsExactly("synced", "failed", "synced");
+            assertThat(comparing).as("in each attempt but the first").hasValue(2);
         } finally {
             logger.detachAppender(logged);
         }
