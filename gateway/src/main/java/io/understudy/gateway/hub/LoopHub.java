@@ -193,6 +193,8 @@ public final class LoopHub {
         return CompletableFuture.runAsync(
                 () -> {
                     inTurn = true;
+                    ranAt = CommitLog.NONE;
+                    ranAtPrevious = CommitLog.NONE;
                     try {
                         plain.restart(compactRevision);
                         withPrevious.restart(compactRevision);

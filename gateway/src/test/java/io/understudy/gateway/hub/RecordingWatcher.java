@@ -16,6 +16,7 @@ final class RecordingWatcher implements WatcherListener {
     private @Nullable Long compacted;
     private @Nullable Throwable failure;
     private boolean breaks;
+    private Runnable whenCompacted = () -> {};
 
     @Override
     public boolean ready() {
@@ -40,6 +41,12 @@ final class RecordingWatcher implements WatcherListener {
     @Override
     public void compacted(long compactRevision) {
         compacted = compactRevision;
+        whenCompacted.run();
+    }
+
+    /** Runs the task when it ends as compacted. */
+    void whenCompacted(Runnable task) {
+        whenCompacted = task;
     }
 
     /** Throws at the next delivery. */

@@ -106,7 +106,7 @@ final class WatchHubTest {
     }
 
     @Test
-    void whenRevisionsBeginAgainEveryWatcherEndsAsCompacted() throws Exception {
+    void whenRevisionsBeginAgainEveryWatcherEndsAsCompacted() {
         commits(10);
         loop.turn();
         source.forget(5);
@@ -122,13 +122,7 @@ final class WatchHubTest {
         commits(1);
         loop.turn();
 
-        source.restart(20);
-        Thread writing = new Thread(() -> hub.restart(4));
-        writing.start();
-        await().until(() -> {
-            runTasks();
-            return !writing.isAlive();
-        });
+        restart(20, 4);
         assertThat(List.of(live, slow, behind, ahead))
                 .allSatisfy(each -> assertThat(each.compacted()).isEqualTo(4));
         slow.ready(true);
@@ -149,6 +143,26 @@ final class WatchHubTest {
         assertThat(future.compacted()).isNull();
         assertThat(List.of(live, slow, behind, ahead))
                 .allSatisfy(each -> assertThat(each.failure()).isNull());
+    }
+
+    @Test
+    void aTaskThatComesWhileWatchersEndRunsEvenAtTheSameRevision() {
+        commits(10);
+        loop.turn();
+        List<Long> ranAt = new ArrayList<>();
+        RecordingWatcher live = new RecordingWatcher();
+        live.whenCompacted(() -> {
+            Runnable unused = loop.whenAt(0, false, () -> ranAt.add(loop.revision(false)));
+        });
+        watch(0, live);
+        runTasks();
+        long revision = loop.revision(false);
+
+        restart(20, 4);
+        source.log().begin(revision);
+        loop.turn();
+
+        assertThat(ranAt).containsExactly(revision);
     }
 
     /** As in etcd, it keeps its ID until then, and so some memory. */
@@ -563,6 +577,16 @@ final class WatchHubTest {
                         throw new AssertionError("compacted at " + compactRevision);
                     }
                 });
+    }
+
+    private void restart(long seen, long compactRevision) {
+        source.restart(seen);
+        Thread writing = new Thread(() -> hub.restart(compactRevision));
+        writing.start();
+        await().until(() -> {
+            runTasks();
+            return !writing.isAlive();
+        });
     }
 
     private void awaitThat(Runnable assertions) {
