@@ -2,6 +2,7 @@ package io.understudy.gateway.caller;
 
 import java.util.ArrayDeque;
 import java.util.Queue;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -15,10 +16,26 @@ public final class Session {
 
     private static final Logger LOG = LoggerFactory.getLogger(Session.class);
 
+    private final Supplier<String> client;
     private long lastRevision;
     private boolean taken;
     /** Reads that wait for the session; at most the client's requests under way. */
     private final Queue<Runnable> waiting = new ArrayDeque<>(0);
+
+    /** A session without a client. */
+    public Session() {
+        this(() -> "");
+    }
+
+    /** @param client see {@link #client} */
+    public Session(Supplier<String> client) {
+        this.client = client;
+    }
+
+    /** The client's name for limits, the same for all its connections. */
+    public String client() {
+        return client.get();
+    }
 
     /** The greatest revision answered so far, 0 before the first. */
     public long lastRevision() {

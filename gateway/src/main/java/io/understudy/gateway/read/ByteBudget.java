@@ -6,10 +6,10 @@ import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
-import java.util.WeakHashMap;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -18,11 +18,11 @@ import org.jspecify.annotations.Nullable;
  * is bounded. Shared by all event loops.
  *
  * <p>A session holds and requests at most its share, or one larger answer. Beyond that it waits for its own answers
- * only, so a slow client does not block others.
+ * only, so a slow client does not block others. All sessions of a client leave a share to others.
  */
 final class ByteBudget {
 
-    /** Number of sessions that can use the whole budget. */
+    /** Number of sessions that can use the whole budget, unless they are of one client. */
     private static final int SHARES = 4;
 
     private final Vertx vertx;
@@ -30,27 +30,48 @@ final class ByteBudget {
     private final int maxWaiting;
 
     // Under this object's lock.
-    /** Queued within the share of their session. */
-    private final Set<Wait> waiting = new LinkedHashSet<>();
-
-    private final Map<Session, Share> shares = new WeakHashMap<>();
-    /** Number of queued requests, of both kinds. */
+    private final Level whole;
+    /** By session and by name of a client; only those in use. */
+    private final Map<Object, Level> levels = new HashMap<>();
+    /** Number of queued requests, at all levels. */
     private int waits;
 
-    private long held;
+    private static final class Wait {
 
-    private record Wait(Context loop, Share share, long bytes, Promise<Hold> promise) {}
+        private final Context loop;
+        private final Level session;
+        private final long bytes;
+        private final Promise<Hold> promise = Promise.promise();
+        /** Where it is queued; null once it is served. */
+        private @Nullable Level at;
 
-    /** The share of a session. */
-    private final class Share {
+        Wait(Context loop, Level session, long bytes, Level at) {
+            this.loop = loop;
+            this.session = session;
+            this.bytes = bytes;
+            this.at = at;
+        }
+    }
 
-        /** Bytes held or queued within the share. */
+    /** The bound of a session, a client or all. A request passes them in this order. */
+    private static final class Level {
+
+        private final Object key;
+        private final long maxBytes;
+        private final @Nullable Level above;
+        /** Bytes that have passed, and are held or queued above. */
         private long bytes;
-        /** Queued until earlier answers of the session are released. */
+        /** Queued until earlier answers are released. */
         private final Set<Wait> waiting = new LinkedHashSet<>();
 
+        Level(Object key, long maxBytes, @Nullable Level above) {
+            this.key = key;
+            this.maxBytes = maxBytes;
+            this.above = above;
+        }
+
         private boolean hasRoomFor(long wanted) {
-            return bytes == 0 || bytes + wanted <= maxBytes / SHARES;
+            return bytes == 0 || bytes + wanted <= maxBytes;
         }
     }
 
@@ -58,6 +79,7 @@ final class ByteBudget {
         this.vertx = vertx;
         this.maxBytes = maxBytes;
         this.maxWaiting = maxWaiting;
+        this.whole = new Level("", maxBytes, null);
     }
 
     /**
@@ -68,27 +90,21 @@ final class ByteBudget {
      * @return completes on the calling event loop; fails with etcd's error at the deadline or if the queue is full
      */
     Future<Hold> take(Session session, long bytes, long deadlineNanos) {
-        long wanted = Math.min(bytes, maxBytes);
+        long wanted = wanted(bytes);
         Wait wait;
         synchronized (this) {
-            Share share = shares.computeIfAbsent(session, first -> new Share());
-            boolean hasShare = share.waiting.isEmpty() && share.hasRoomFor(wanted);
-            if (hasShare && waiting.isEmpty() && held + wanted <= maxBytes) {
-                share.bytes += wanted;
-                held += wanted;
-                return Future.succeededFuture(new Hold(share, wanted));
+            Level level = level(session);
+            Level full = pass(level, wanted);
+            if (full == null) {
+                return Future.succeededFuture(new Hold(level, wanted));
             }
             if (waits >= maxWaiting) {
+                give(level, full, wanted);
                 return Future.failedFuture(ApiException.tooManyRequests());
             }
-            wait = new Wait(vertx.getOrCreateContext(), share, wanted, Promise.promise());
+            wait = new Wait(vertx.getOrCreateContext(), level, wanted, full);
+            full.waiting.add(wait);
             waits++;
-            if (hasShare) {
-                share.bytes += wanted;
-                waiting.add(wait);
-            } else {
-                share.waiting.add(wait);
-            }
         }
         long millis = TimeUnit.NANOSECONDS.toMillis(deadlineNanos - System.nanoTime());
         long timer = vertx.setTimer(Math.max(1, millis), late -> giveUp(wait));
@@ -97,71 +113,116 @@ final class ByteBudget {
 
     /** As {@link #take}, before all queued requests, but null if there is no room now. */
     synchronized @Nullable Hold takeNow(Session session, long bytes) {
-        long wanted = Math.min(bytes, maxBytes);
-        Share share = shares.computeIfAbsent(session, first -> new Share());
-        if (!share.hasRoomFor(wanted) || held + wanted > maxBytes) {
-            return null;
+        long wanted = wanted(bytes);
+        Level level = level(session);
+        for (Level each = level; each != null; each = each.above) {
+            if (!each.hasRoomFor(wanted)) {
+                return null;
+            }
         }
-        share.bytes += wanted;
-        held += wanted;
-        return new Hold(share, wanted);
+        for (Level each = level; each != null; each = each.above) {
+            add(each, wanted);
+        }
+        return new Hold(level, wanted);
     }
 
     /** Bytes held now. */
     synchronized long held() {
-        return held;
+        return whole.bytes;
+    }
+
+    /** At least one, so that the levels of all answers are in use. */
+    private long wanted(long bytes) {
+        return Math.max(1, Math.min(bytes, maxBytes));
+    }
+
+    private Level level(Session session) {
+        Level known = levels.get(session);
+        if (known != null) {
+            return known;
+        }
+        String name = session.client();
+        Level client = levels.get(name);
+        return new Level(
+                session,
+                maxBytes / SHARES,
+                client == null ? new Level(name, maxBytes - maxBytes / SHARES, whole) : client);
+    }
+
+    private void add(Level level, long more) {
+        level.bytes += more;
+        if (level != whole) {
+            levels.put(level.key, level);
+        }
+    }
+
+    /** Passes the levels from that one on. Returns the one where the request has to wait; null if none. */
+    private @Nullable Level pass(@Nullable Level from, long wanted) {
+        Level next = from;
+        while (next != null && next.waiting.isEmpty() && next.hasRoomFor(wanted)) {
+            add(next, wanted);
+            next = next.above;
+        }
+        return next;
     }
 
     private void giveUp(Wait wait) {
         boolean late;
         synchronized (this) {
-            boolean hadShare = waiting.remove(wait);
-            late = hadShare || wait.share.waiting.remove(wait);
+            Level at = wait.at;
+            late = at != null && at.waiting.remove(wait);
             if (late) {
                 waits--;
+                give(wait.session, at, wait.bytes);
             }
-            // Others may have been queued behind it.
-            give(wait.share, hadShare ? wait.bytes : 0, 0);
         }
         if (late) {
             wait.promise.fail(ApiException.tooManyRequests());
         }
     }
 
-    /** Releases bytes of the share and of the whole budget, and serves queued requests. */
-    private synchronized void give(Share share, long ofShare, long ofWhole) {
-        share.bytes -= ofShare;
-        held -= ofWhole;
-        while (!share.waiting.isEmpty()) {
-            Wait next = share.waiting.iterator().next();
-            if (!share.hasRoomFor(next.bytes)) {
-                break;
-            }
-            share.waiting.remove(next);
-            share.bytes += next.bytes;
-            waiting.add(next);
+    /** Releases bytes of the levels below {@code end}, null for all, and serves queued requests. */
+    private synchronized void give(Level session, @Nullable Level end, long bytes) {
+        for (Level each = session; each != end && each != null; each = each.above) {
+            each.bytes -= bytes;
         }
-        while (!waiting.isEmpty()) {
-            Wait next = waiting.iterator().next();
-            if (held + next.bytes > maxBytes) {
+        serve(session);
+    }
+
+    /** Serves the requests that are queued from that level on, the uppermost first. */
+    private void serve(Level level) {
+        if (level.above != null) {
+            serve(level.above);
+        }
+        while (!level.waiting.isEmpty()) {
+            Wait next = level.waiting.iterator().next();
+            if (!level.hasRoomFor(next.bytes)) {
                 break;
             }
-            waiting.remove(next);
-            waits--;
-            held += next.bytes;
-            Hold hold = new Hold(next.share, next.bytes);
-            next.loop.runOnContext(now -> next.promise.complete(hold));
+            level.waiting.remove(next);
+            add(level, next.bytes);
+            next.at = pass(level.above, next.bytes);
+            if (next.at == null) {
+                waits--;
+                Hold hold = new Hold(next.session, next.bytes);
+                next.loop.runOnContext(now -> next.promise.complete(hold));
+            } else {
+                next.at.waiting.add(next);
+            }
+        }
+        if (level.bytes == 0) {
+            levels.remove(level.key, level);
         }
     }
 
     /** Reserved bytes, until released. Confined to one event loop. */
     final class Hold {
 
-        private final Share share;
+        private final Level session;
         private long bytes;
 
-        private Hold(Share share, long bytes) {
-            this.share = share;
+        private Hold(Level session, long bytes) {
+            this.session = session;
             this.bytes = bytes;
         }
 
@@ -169,7 +230,7 @@ final class ByteBudget {
         void become(long actual) {
             long unused = bytes - actual;
             bytes = actual;
-            give(share, unused, unused);
+            give(session, null, unused);
         }
 
         /** Idempotent. */

@@ -43,7 +43,7 @@ final class ClientConnection {
     private static final List<AsciiString> FRESHNESS = freshnessFields("");
     private static final List<AsciiString> WEB_FRESHNESS = freshnessFields("grpc-metadata-");
 
-    private final Session session = new Session();
+    private final Session session;
     private final @Nullable Runnable requested;
     private final ContextInternal context;
     private final Executor loop;
@@ -70,6 +70,7 @@ final class ClientConnection {
         this.headers = HeldBytes.ofHeaders(limits.frames().maxHeldBytes(), load);
         this.messages = HeldBytes.ofMessages(limits.frames().maxHeldBytes(), load);
         this.admission = load.admission(this::client);
+        this.session = new Session(this::client);
     }
 
     /** Whether it serves health pages only. */

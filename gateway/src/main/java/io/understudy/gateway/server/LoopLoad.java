@@ -49,11 +49,15 @@ final class LoopLoad {
         return new Admission(client);
     }
 
-    /** Returns the name of a client for limits: its common name, else its address. */
-    static String client(Principal peer, SocketAddress address) {
+    /**
+     * Returns the name of a client for limits: its common name, else its address.
+     *
+     * @param address may be null if the client has disconnected
+     */
+    static String client(Principal peer, @Nullable SocketAddress address) {
         return peer instanceof Principal.Certificate certificate
                 ? "name " + certificate.commonName()
-                : "address " + address.hostAddress();
+                : "address " + (address == null ? "" : address.hostAddress());
     }
 
     /** Data has arrived and is about to be handled. */

@@ -8,6 +8,8 @@ import io.understudy.gateway.caller.Session;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -16,6 +18,7 @@ final class ByteBudgetTest {
 
     private final Vertx vertx = Vertx.vertx();
     private final ByteBudget budget = new ByteBudget(vertx, 100, 2);
+    private int clients;
 
     @AfterEach
     void close() {
@@ -49,7 +52,7 @@ final class ByteBudgetTest {
     void anExpiredRequestIsRejectedAndBlocksNoOther() {
         ByteBudget.Hold most = take(90).result();
         Future<ByteBudget.Hold> large = budget.take(
-                new Session(), 50, System.nanoTime() + Duration.ofMillis(100).toNanos());
+                client(), 50, System.nanoTime() + Duration.ofMillis(100).toNanos());
         Future<ByteBudget.Hold> small = take(5);
         await().until(large::isComplete);
         assertThat(large.cause()).isInstanceOf(ApiException.class).hasMessage("etcdserver: too many requests");
@@ -81,6 +84,25 @@ final class ByteBudgetTest {
     }
 
     @Test
+    void theSessionsOfAClientLeaveAShareToOthers() {
+        List<ByteBudget.Hold> held = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            held.add(take(new Session(() -> "slow"), 25).result());
+        }
+        Future<ByteBudget.Hold> fourth = take(new Session(() -> "slow"), 25);
+        assertThat(fourth.isComplete()).isFalse();
+        assertThat(budget.takeNow(new Session(() -> "slow"), 1)).isNull();
+
+        ByteBudget.Hold other = take(25).result();
+        assertThat(budget.held()).isEqualTo(100);
+        other.release();
+        assertThat(fourth.isComplete()).isFalse();
+        held.get(0).release();
+        await().until(fourth::succeeded);
+        assertThat(budget.held()).isEqualTo(75);
+    }
+
+    @Test
     void anAnswerAboveTheShareIsHeldAlone() {
         Session session = new Session();
         ByteBudget.Hold large = take(session, 60).result();
@@ -105,9 +127,14 @@ final class ByteBudgetTest {
         assertThat(budget.held()).isEqualTo(20);
     }
 
-    /** Takes bytes for a new session. */
+    private Session client() {
+        String name = "client-" + clients++;
+        return new Session(() -> name);
+    }
+
+    /** Takes bytes for a new client. */
     private Future<ByteBudget.Hold> take(long bytes) {
-        return take(new Session(), bytes);
+        return take(client(), bytes);
     }
 
     private Future<ByteBudget.Hold> take(Session session, long bytes) {
