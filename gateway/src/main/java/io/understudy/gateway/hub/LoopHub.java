@@ -256,8 +256,8 @@ public final class LoopHub {
     }
 
     /** As {@link EventBatch#keep}, for the events of a pass. */
-    Runnable keep(long revision, long bytes, Runnable end) {
-        return hub.kept().keepBatch(revision, bytes, end);
+    Runnable keep(long revision, long log, long bytes, Runnable end) {
+        return hub.kept().keepBatch(revision, log, bytes, end);
     }
 
     void delivered(int events) {

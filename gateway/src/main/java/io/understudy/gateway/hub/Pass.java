@@ -99,7 +99,8 @@ final class Pass {
             return FORGOTTEN;
         }
         if (!concerned.isEmpty() && first != null) {
-            deliver(concerned, isLive ? last : Math.max(at, group.revision()), cohort.revision(), last, bytes);
+            long revision = isLive ? last : Math.max(at, group.revision());
+            deliver(concerned, revision, cohort.revision(), last, from.number(), bytes);
             if (isLive) {
                 hub.recordLatency(first);
             }
@@ -202,12 +203,13 @@ final class Pass {
 
     /**
      * @param last revision of the events
+     * @param log number of the log that they are from
      * @param bytes of all events, each of which a filter group has once at most
      */
-    private void deliver(List<FilterGroup> concerned, long revision, long delivered, long last, long bytes) {
+    private void deliver(List<FilterGroup> concerned, long revision, long delivered, long last, long log, long bytes) {
         batches++;
         long encoded = 0;
-        UnaryOperator<Runnable> keeping = end -> hub.keep(last, bytes, end);
+        UnaryOperator<Runnable> keeping = end -> hub.keep(last, log, bytes, end);
         for (FilterGroup filterGroup : concerned) {
             List<WatchEvent> events = filterGroup.take();
             long size = bytes <= SMALL_BYTES

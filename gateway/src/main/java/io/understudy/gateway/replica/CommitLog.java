@@ -21,6 +21,9 @@ public final class CommitLog {
     /** The value of {@link #from} and {@link #head} before the log begins. */
     public static final long NONE = -1;
 
+    private static final AtomicLong COUNT = new AtomicLong();
+
+    private final long number = COUNT.incrementAndGet();
     private final ConcurrentNavigableMap<Long, LoggedCommit> commits = new ConcurrentSkipListMap<>();
     private volatile long from = NONE;
     private volatile long head = NONE;
@@ -35,6 +38,11 @@ public final class CommitLog {
 
     private record Move(long revision, Predicate<KeyRange> mirrored) {
         static final Move NONE = new Move(CommitLog.NONE, range -> true);
+    }
+
+    /** Identifies the log; later ones have greater numbers. */
+    public long number() {
+        return number;
     }
 
     /** All commits after it are held; {@link #NONE} before the log begins. Never decreases while commits follow. */

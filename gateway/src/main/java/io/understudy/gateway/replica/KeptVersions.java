@@ -1,6 +1,7 @@
 package io.understudy.gateway.replica;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -35,12 +36,23 @@ public final class KeptVersions {
     // Under this object's lock.
     /** States by {@link #replaced} at their time. */
     private final TreeMap<Long, Version> states = new TreeMap<>();
-    /** Batches by their last revision. */
-    private final TreeMap<Long, Version> batches = new TreeMap<>();
+
+    private final TreeMap<Batch, Version> batches = new TreeMap<>();
     /** States from there on, by {@link #replaced}, are in the window anyway. */
     private long windowFrom;
     /** Batches after that revision are in the log anyway. */
     private long logFrom;
+
+    /** Batches up to a revision from one log. Each reading of history has a log with copies of its own. */
+    private record Batch(long revision, long log) implements Comparable<Batch> {
+        private static final Comparator<Batch> ORDER =
+                Comparator.comparingLong(Batch::revision).thenComparingLong(Batch::log);
+
+        @Override
+        public int compareTo(Batch other) {
+            return ORDER.compare(this, other);
+        }
+    }
 
     /** A version, and the tasks that end its readers. */
     private static final class Version {
@@ -105,12 +117,13 @@ public final class KeptVersions {
      * Counts a batch of events that a response keeps.
      *
      * @param revision of its last event
+     * @param log {@link CommitLog#number} of the log that it is from
      * @param bytes of all events that were collected with it
      * @param end run on any thread if such responses keep too much
      * @return ends the count
      */
-    public Runnable keepBatch(long revision, long bytes, Runnable end) {
-        return keep(batches, revision, revision, bytes, end);
+    public Runnable keepBatch(long revision, long log, long bytes, Runnable end) {
+        return keep(batches, new Batch(revision, log), revision, bytes, end);
     }
 
     /** The bytes kept for responses alone. */
@@ -118,7 +131,7 @@ public final class KeptVersions {
         return stateBytes() + batchBytes();
     }
 
-    private Runnable keep(Map<Long, Version> kind, long key, long revision, long bytes, Runnable end) {
+    private <K> Runnable keep(Map<K, Version> kind, K key, long revision, long bytes, Runnable end) {
         Reader reader = new Reader(end);
         List<Reader> excess;
         synchronized (this) {
@@ -131,7 +144,7 @@ public final class KeptVersions {
         return () -> release(kind, key, reader);
     }
 
-    private synchronized void release(Map<Long, Version> kind, long key, Reader reader) {
+    private synchronized <K> void release(Map<K, Version> kind, K key, Reader reader) {
         Version version = kind.get(key);
         if (version != null && version.readers.remove(reader) && version.readers.isEmpty()) {
             kind.remove(key);
@@ -152,7 +165,7 @@ public final class KeptVersions {
         List<Reader> readers = new ArrayList<>();
         for (long bytes = stateBytes() + batchBytes; bytes > limit; ) {
             Map.Entry<Long, Version> state = oldestState();
-            Map.Entry<Long, Version> batch = oldestBatch();
+            Map.Entry<Batch, Version> batch = oldestBatch();
             if (state != null && (batch == null || state.getValue().revision <= batch.getValue().revision)) {
                 bytes -= bytesOf(state);
                 states.pollFirstEntry();
@@ -179,7 +192,7 @@ public final class KeptVersions {
     }
 
     private boolean isNothingKept() {
-        return oldestState() == null && (batches.isEmpty() || batches.firstKey() > logFrom);
+        return oldestState() == null && (batches.isEmpty() || batches.firstKey().revision > logFrom);
     }
 
     private Map.@Nullable Entry<Long, Version> oldestState() {
@@ -188,9 +201,9 @@ public final class KeptVersions {
     }
 
     /** Never the last one, which may be larger than the limit: its watchers would resume at it. */
-    private Map.@Nullable Entry<Long, Version> oldestBatch() {
-        Map.Entry<Long, Version> first = batches.size() > 1 ? batches.firstEntry() : null;
-        return first != null && first.getKey() <= logFrom ? first : null;
+    private Map.@Nullable Entry<Batch, Version> oldestBatch() {
+        Map.Entry<Batch, Version> first = batches.size() > 1 ? batches.firstEntry() : null;
+        return first != null && first.getKey().revision <= logFrom ? first : null;
     }
 
     private long stateBytes() {
@@ -210,7 +223,8 @@ public final class KeptVersions {
 
     private long batchBytes() {
         long sum = 0;
-        for (Version each : batches.headMap(logFrom, true).values()) {
+        for (Version each :
+                batches.headMap(new Batch(logFrom, Long.MAX_VALUE), true).values()) {
             sum += each.maxBytes;
         }
         return sum;

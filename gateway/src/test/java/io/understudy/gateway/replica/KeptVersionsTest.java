@@ -66,8 +66,8 @@ final class KeptVersionsTest {
         KeptVersions kept = new KeptVersions(() -> 0, count -> counted += count);
         Runnable old = kept.keepState(0, 1, LEAST, () -> ended.add("old"));
         Runnable alsoOld = kept.keepState(0, 1, LEAST, () -> ended.add("also old"));
-        Runnable batch = kept.keepBatch(2, LEAST / 2, () -> ended.add("batch"));
-        Runnable later = kept.keepBatch(3, LEAST / 4, () -> ended.add("later batch"));
+        Runnable batch = kept.keepBatch(2, 1, LEAST / 2, () -> ended.add("batch"));
+        Runnable later = kept.keepBatch(3, 1, LEAST / 4, () -> ended.add("later batch"));
         kept.replace(LEAST - 1);
         kept.dropped(LEAST - 1, 0);
         assertThat(ended).isEmpty();
@@ -91,13 +91,30 @@ final class KeptVersionsTest {
     void theWatchersOfOneBatchDoNotEnd() {
         KeptVersions kept = new KeptVersions(() -> 0, count -> counted += count);
         kept.dropped(0, 9);
-        Runnable unused = kept.keepBatch(2, 2 * LEAST, () -> ended.add("large"));
+        Runnable unused = kept.keepBatch(2, 1, 2 * LEAST, () -> ended.add("large"));
         assertThat(ended).isEmpty();
 
-        unused = kept.keepBatch(3, 2 * LEAST, () -> ended.add("next"));
+        unused = kept.keepBatch(3, 1, 2 * LEAST, () -> ended.add("next"));
 
         assertThat(ended).containsExactly("large");
         assertThat(kept.bytes()).isEqualTo(2 * LEAST);
+    }
+
+    /** Each reading of history has copies of its own. */
+    @Test
+    void batchesOfTheSameRevisionFromSeveralLogsAddUp() {
+        KeptVersions kept = new KeptVersions(() -> 0, count -> counted += count);
+        kept.dropped(0, 9);
+        Runnable unused = kept.keepBatch(2, 1, LEAST / 2, () -> ended.add("first"));
+        unused = kept.keepBatch(2, 1, LEAST / 2, () -> ended.add("same"));
+        unused = kept.keepBatch(2, 2, LEAST / 2, () -> ended.add("second"));
+        assertThat(kept.bytes()).isEqualTo(2 * (LEAST / 2));
+        assertThat(ended).isEmpty();
+
+        unused = kept.keepBatch(2, 3, LEAST, () -> ended.add("third"));
+
+        assertThat(ended).containsExactly("first", "same", "second");
+        assertThat(kept.bytes()).isEqualTo(LEAST);
     }
 
     @Test
