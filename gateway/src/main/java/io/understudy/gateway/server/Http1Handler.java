@@ -170,14 +170,14 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
         ctx.fireChannelReadComplete();
     }
 
-    /** Handles messages until one has to wait for the answer of a request. */
+    /** Handles messages until one has to wait. */
     private void work() {
         if (working) {
             return;
         }
         working = true;
         try {
-            while (!ahead.isEmpty() && (current == null || !current.requestEnded())) {
+            while (!ahead.isEmpty() && !waits()) {
                 Object next = ahead.remove();
                 try {
                     take(next);
@@ -192,6 +192,11 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
             aheadBytes = 0;
             context().channel().config().setAutoRead(true);
         }
+    }
+
+    /** Whether the next message has to wait: for the answer of a request, or until the client reads those before. */
+    private boolean waits() {
+        return current == null ? !lastRequest && !writable() : current.requestEnded();
     }
 
     private void take(Object part) {
@@ -376,9 +381,11 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
 
     @Override
     public void channelWritabilityChanged(ChannelHandlerContext ctx) {
-        if (ctx.channel().isWritable() && current != null) {
+        if (ctx.channel().isWritable() && (current != null || !ahead.isEmpty())) {
             client.loop().execute(() -> {
-                if (current != null && writable()) {
+                if (current == null) {
+                    work();
+                } else if (writable()) {
                     current.resume();
                 }
             });

@@ -12,12 +12,16 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -38,6 +42,8 @@ final class RequestMemoryTest {
     private static final int MAX_BYTES = 100_000;
     private static final int REQUEST_BYTES = 30_000;
     private static final int HEAD_BYTES = 60_000;
+    /** More than sockets hold. */
+    private static final long MUCH_BYTES = 64 << 20;
     /** The same kind of stream again, so that a leak reaches the limit of the connection. */
     private static final int ROUNDS = 10;
 
@@ -210,6 +216,42 @@ final class RequestMemoryTest {
         }
     }
 
+    /** Their answers have no body that could wait. */
+    @Test
+    void preflightsOfAClientThatDoesNotReadAreNotReadWithoutLimit() throws Exception {
+        // Of the smallest, Netty decodes more at once than it allows ahead of answers.
+        String request = "OPTIONS / HTTP/1.1\r\nhost: x\r\npad: " + "x".repeat(1_100) + "\r\n\r\n";
+        ByteBuffer requests = ByteBuffer.wrap(request.repeat(100).getBytes(StandardCharsets.US_ASCII));
+        AtomicLong bytes = new AtomicLong();
+        CalledServer large = new CalledServer(16 << 20);
+        try (SocketChannel http1 =
+                SocketChannel.open(new InetSocketAddress(InetAddress.getLoopbackAddress(), large.port()))) {
+            http1.configureBlocking(false);
+            await().atMost(PATIENCE)
+                    .pollInterval(Duration.ofMillis(1))
+                    .during(Duration.ofMillis(300))
+                    .until(() -> {
+                        int written = http1.write(requests);
+                        assertThat(bytes.addAndGet(written)).isLessThan(MUCH_BYTES);
+                        if (!requests.hasRemaining()) {
+                            requests.clear();
+                        }
+                        return written == 0;
+                    });
+
+            http1.configureBlocking(true);
+            long sent = (bytes.get() + requests.remaining()) / request.length();
+            CompletableFuture<Void> rest = CompletableFuture.runAsync(() -> write(http1, requests));
+            BufferedReader answers = new BufferedReader(
+                    new InputStreamReader(http1.socket().getInputStream(), StandardCharsets.US_ASCII));
+            assertThat(answers.lines().filter("HTTP/1.1 200 OK"::equals).limit(sent))
+                    .hasSize((int) sent);
+            rest.get();
+        } finally {
+            large.close();
+        }
+    }
+
     @Test
     void largeHeadsArePartOfTheTotal_whichLeavesHealthPagesServed() throws IOException {
         Promise<Void> before = Promise.promise();
@@ -313,6 +355,16 @@ final class RequestMemoryTest {
     private static void write(Socket http1, String text) {
         try {
             http1.getOutputStream().write(text.getBytes(StandardCharsets.US_ASCII));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static void write(SocketChannel http1, ByteBuffer bytes) {
+        try {
+            while (bytes.hasRemaining()) {
+                int unused = http1.write(bytes);
+            }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
