@@ -48,6 +48,7 @@ import io.understudy.gateway.forward.EtcdMethod.Bytes;
 import io.understudy.gateway.forward.ForwardSettings;
 import io.understudy.gateway.forward.ForwardSettings.Writes;
 import io.understudy.gateway.read.ReadSettings;
+import io.understudy.gateway.server.RawHttp2;
 import io.understudy.local.binary.EtcdBinaries;
 import io.understudy.local.junit.EtcdExtension;
 import io.understudy.local.process.Command;
@@ -173,6 +174,41 @@ final class ForwardingIT {
             slow.shutdownNow();
             await().atMost(PATIENCE).until(() -> sum(limited, "understudy_gateway_passedthrough_bytes") == 0);
         }
+    }
+
+    /** Otherwise a client without a window could collect them without limit. */
+    @Test
+    void smallUnreadResponsesToForwardedCallsAreCounted() throws Exception {
+        ByteString key = ByteString.copyFromUtf8("small");
+        int bytes = 8_000;
+        int calls = 20;
+        assertThat(fixture.kv()
+                        .put(PutRequest.newBuilder()
+                                .setKey(key)
+                                .setValue(ByteString.copyFrom(new byte[bytes]))
+                                .build())
+                        .hasHeader())
+                .isTrue();
+        byte[] txn = TxnRequest.newBuilder()
+                .addSuccess(RequestOp.newBuilder()
+                        .setRequestRange(RangeRequest.newBuilder().setKey(key)))
+                .addSuccess(RequestOp.newBuilder()
+                        .setRequestPut(PutRequest.newBuilder().setKey(ByteString.copyFromUtf8("beside"))))
+                .build()
+                .toByteArray();
+        try (RawHttp2 slow = new RawHttp2(fixture.gateway.apiPort(), PATIENCE)) {
+            // An initial window of 0.
+            slow.frame(RawHttp2.SETTINGS, 0, 0, new byte[] {0, 4, 0, 0, 0, 0});
+            for (int i = 0; i < calls; i++) {
+                int stream = 2 * i + 1;
+                slow.call(stream, "/etcdserverpb.KV/Txn", false, List.of());
+                slow.frame(RawHttp2.DATA, RawHttp2.END_STREAM, stream, RawHttp2.message(txn));
+            }
+            slow.flush();
+            await().atMost(PATIENCE)
+                    .until(() -> sum(fixture, "understudy_gateway_passedthrough_bytes") >= calls * bytes);
+        }
+        await().atMost(PATIENCE).until(() -> sum(fixture, "understudy_gateway_passedthrough_bytes") == 0);
     }
 
     /** Neither API may take requests that a client's open request on the other one would keep waiting. */

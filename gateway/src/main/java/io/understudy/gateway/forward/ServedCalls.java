@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ServedCalls implements Forwarding, AutoCloseable {
 
-    /** The gateway's own answers of this size are not counted either. Calls in flight are limited. */
+    /** Answers of this size are not counted for a client that reads. Calls in flight are limited. */
     private static final int UNCOUNTED_BYTES = 8 << 10;
 
     private final Forwarding calls;
@@ -131,7 +131,8 @@ public final class ServedCalls implements Forwarding, AutoCloseable {
 
         @Override
         public void sendMessage(byte[] message) {
-            refused = message.length > UNCOUNTED_BYTES && !capacity.holds(caller, message.length);
+            boolean counted = message.length > UNCOUNTED_BYTES || !isReady();
+            refused = counted && !capacity.holds(caller, message.length);
             if (!refused) {
                 super.sendMessage(message);
             }
