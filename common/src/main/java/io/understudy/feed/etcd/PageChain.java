@@ -81,6 +81,9 @@ final class PageChain implements AutoCloseable {
     private final RangeParts<Request, Outcome.Answer> parts;
     private long waitingBytes;
     private PageSize size = PageSize.FIRST;
+    /** Whether a page was too large, or did not arrive in time. */
+    private boolean hasShrunk;
+
     private PageBound bound = PageBound.NONE;
     /** Waits to be taken, behind the answers that can be. */
     private @Nullable Outcome failure;
@@ -233,6 +236,7 @@ final class PageChain implements AutoCloseable {
         if (tooMany == 1) {
             return false;
         }
+        hasShrunk = true;
         if (size.keys() >= tooMany) {
             size = new PageSize(tooMany).halved();
         }
@@ -305,9 +309,10 @@ final class PageChain implements AutoCloseable {
                 : bound.after(page, request.guessed(), response.getMore());
         // A page of few keys is a poor measure of the following ones.
         if (page.size() > request.size().keys() / 2) {
-            // On a slow link a page of more bytes would exceed the timeout: half of it is left for variation.
+            // Once a page was too large or late, one of more bytes could be again: half of the timeout is left for
+            // variation.
             long took = Math.max(1, System.nanoTime() - request.sentNanos());
-            long growth = options.requestTimeout().toNanos() / 2 / took;
+            long growth = hasShrunk ? options.requestTimeout().toNanos() / 2 / took : Long.MAX_VALUE;
             PageSize next = request.size().after(page.size(), bytes, pageBytes, growth);
             // A page that was requested before may be of another size.
             size = request.size().equals(size) || next.keys() < size.keys() ? next : size;
