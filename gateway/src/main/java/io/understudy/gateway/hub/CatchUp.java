@@ -103,7 +103,7 @@ final class CatchUp implements AutoCloseable {
                 .addKeyValue("previous", want.previous())
                 .log("reading history started");
         int began = all.epoch();
-        CommitLog fresh = new CommitLog();
+        CommitLog fresh = new CommitLog(all.nextNumber());
         fresh.begin(want.after());
         log = fresh;
         // Last, so that no other log counts as one of this epoch.

@@ -29,6 +29,9 @@ final class CatchUps implements AutoCloseable {
     /** Incremented when revisions restart: earlier readings are of another cluster. */
     private volatile int epoch;
 
+    /** Number of readings so far. */
+    private long count;
+
     private boolean started;
     private boolean closed;
 
@@ -190,6 +193,11 @@ final class CatchUps implements AutoCloseable {
 
     int epoch() {
         return epoch;
+    }
+
+    /** Returns the number of the next reading's log. */
+    synchronized long nextNumber() {
+        return ++count;
     }
 
     /** Handles a restart of revisions: readings end, and their results are dropped. */

@@ -21,9 +21,7 @@ public final class CommitLog {
     /** The value of {@link #from} and {@link #head} before the log begins. */
     public static final long NONE = -1;
 
-    private static final AtomicLong COUNT = new AtomicLong();
-
-    private final long number = COUNT.incrementAndGet();
+    private final long number;
     private final ConcurrentNavigableMap<Long, LoggedCommit> commits = new ConcurrentSkipListMap<>();
     private volatile long from = NONE;
     private volatile long head = NONE;
@@ -40,7 +38,17 @@ public final class CommitLog {
         static final Move NONE = new Move(CommitLog.NONE, range -> true);
     }
 
-    /** Identifies the log; later ones have greater numbers. */
+    /** The log of a replica. */
+    public CommitLog() {
+        this(0);
+    }
+
+    /** @param number see {@link #number} */
+    public CommitLog(long number) {
+        this.number = number;
+    }
+
+    /** 0 for the log of a replica; each reading of history has another number. */
     public long number() {
         return number;
     }
