@@ -310,6 +310,7 @@ record Records(TakeOverCalls cluster, String mirror) {
                 before = middle;
             }
         }
+        // Fails if it is compacted.
         var unused = had(ReservedKeys.checkpoint(mirror), reached - 1);
         return reached;
     }

@@ -534,18 +534,14 @@ public final class Switchover {
                     && (isTurned
                             ? former.move().endMarker() > 0
                             : !direction.comparer().hasPuts(marker, former.revision()));
-            Lost before = lostAtMove;
-            lost = isTurned && before != null
-                    ? before
-                    : isPlanned
-                            ? missed(
-                                    primary,
-                                    closed == null ? Way.NONE : closed.way(),
-                                    isTurned ? former.recordRevision() : 0)
-                            : isWhole
-                                    ? null
-                                    : Lost.unknown(from.shown()
-                                            + " has not the record of the move: it was restored or rebuilt");
+            if (isTurned && lostAtMove != null) {
+                lost = lostAtMove;
+            } else if (isPlanned) {
+                Way way = closed == null ? Way.NONE : closed.way();
+                lost = missed(primary, way, isTurned ? former.recordRevision() : 0);
+            } else if (!isWhole) {
+                lost = Lost.unknown(from.shown() + " has not the record of the move: it was restored or rebuilt");
+            }
             lostAtMove = lost;
             if (!isTurned && !direction.turn(primary, former, operation, isPlanned)) {
                 return again(lost, "its record was written meanwhile");
