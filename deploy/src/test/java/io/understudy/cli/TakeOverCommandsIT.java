@@ -16,7 +16,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Iterator;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -142,6 +144,66 @@ final class TakeOverCommandsIT {
             assertThat(undone.out())
                     .contains("is open again and remains the primary", "Loss: possible: all writes that source");
         }
+    }
+
+    /** With what the page leaves to its reader: the confirmation, and a target that was not seeded. */
+    @Test
+    void theDisasterRecoveryPageWorksAsWritten() throws Exception {
+        Path page = Path.of("").toAbsolutePath().resolveSibling("docs/operate/disaster-recovery.md");
+        Iterator<String> lines = Files.readAllLines(page).stream()
+                .map(String::strip)
+                .filter(line -> line.matches("understudy (config check|mirror .* --config) .*"))
+                .iterator();
+        String unseeded = "--accept-silent-watchers";
+        try (MirrorProcess mirror = MirrorProcess.start(MirrorConfiguration.load(file, Map.of(), Map.of()))) {
+            awaitSynced(mirror, source);
+            assertDocumented(lines.next(), "config check", 0);
+            assertDocumented(lines.next(), "verify", 0);
+            assertDocumented(lines.next(), "switchover", 0, unseeded);
+            // The drill.
+            assertDocumented(lines.next(), "switchover", 0);
+            awaitSynced(mirror, target);
+            assertDocumented(lines.next(), "failback", 0);
+            awaitSynced(mirror, source);
+
+            String switchover = lines.next();
+            String failback = switchover.replace("switchover", "failback");
+            assertDocumented(switchover, "switchover", 0, unseeded, "--yes");
+            awaitSynced(mirror, target);
+            assertThat(documented(lines.next()).err()).contains("there is nothing to undo");
+            assertDocumented(failback, "failback", 0, unseeded, "--yes");
+            awaitSynced(mirror, source);
+
+            source.cluster().members().get(0).kill();
+            assertDocumented(lines.next(), "failover", 3, "--yes");
+            source.cluster().members().get(0).start();
+            String rejoin = lines.next();
+            await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> assertDocumented(rejoin, "rejoin", 0, "--yes"));
+            awaitSynced(mirror, target);
+            assertDocumented(failback, "failback", 0, unseeded, "--yes");
+            awaitSynced(mirror, source);
+
+            assertDocumented(switchover, "switchover", 0, unseeded, "--yes");
+            awaitSynced(mirror, target);
+            target.cluster().members().get(0).kill();
+            assertDocumented(lines.next(), "failover", 3, "--yes");
+        }
+        assertThat(lines).isExhausted();
+    }
+
+    private void assertDocumented(String line, String command, int status, String... more) {
+        assertThat(line).contains(command);
+        Ended ended = documented(line, more);
+        assertThat(ended.status())
+                .as("%s: %s%s", line, ended.out(), ended.err())
+                .isEqualTo(status);
+    }
+
+    private Ended documented(String line, String... more) {
+        return execute(Stream.concat(
+                        Stream.of(line.split(" ")).skip(1).map(word -> word.endsWith(".yaml") ? file.toString() : word),
+                        Stream.of(more))
+                .toArray(String[]::new));
     }
 
     private static void awaitSynced(MirrorProcess mirror, EtcdExtension from) {
