@@ -31,12 +31,17 @@ import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.ConfigResource;
+import org.apache.kafka.common.errors.InvalidTxnStateException;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Writes a mirror's topics the way a mirror does. */
 final class MirrorStub implements AutoCloseable {
 
     static final ClusterId CLUSTER = new ClusterId(0xCAFEL);
+
+    private static final Logger LOG = LoggerFactory.getLogger(MirrorStub.class);
 
     private final KafkaClients clients;
     private final Admin admin;
@@ -126,39 +131,31 @@ final class MirrorStub implements AutoCloseable {
 
     /** The whole state, in one transaction. */
     void snapshot(Revision revision, List<KeyValue> entries, List<ByteString> gone) {
-        producer.beginTransaction();
-        beginSnapshot(revision);
-        long[] records = new long[partitions];
-        entries.forEach(entry -> records[send(new TopicRecord.Found(CLUSTER, entry), entry.key())]++);
-        gone.forEach(key -> records[send(new TopicRecord.Gone(CLUSTER, revision, key), key)]++);
-        endSnapshot(revision, records, entries.size() + (long) gone.size());
-        producer.commitTransaction();
+        inTransaction(() -> {
+            beginSnapshot(revision);
+            long[] records = new long[partitions];
+            entries.forEach(entry -> records[send(new TopicRecord.Found(CLUSTER, entry), entry.key())]++);
+            gone.forEach(key -> records[send(new TopicRecord.Gone(CLUSTER, revision, key), key)]++);
+            endSnapshot(revision, records, entries.size() + (long) gone.size());
+        });
     }
 
     /** Transactions of a snapshot that is never over. */
     void beginUnendingSnapshot(Revision revision) {
-        producer.beginTransaction();
-        beginSnapshot(revision);
-        producer.commitTransaction();
+        inTransaction(() -> beginSnapshot(revision));
     }
 
     void endUnendingSnapshot(Revision revision) {
-        producer.beginTransaction();
-        endSnapshot(revision, new long[partitions], 0);
-        producer.commitTransaction();
+        inTransaction(() -> endSnapshot(revision, new long[partitions], 0));
     }
 
     /** As a copy of the change topic is that has not come as far as that of the state. */
     void beginSnapshotOfChanges(Revision revision) {
-        producer.beginTransaction();
-        send(topic, 0, new TopicRecord.SnapshotBegin(CLUSTER, revision));
-        producer.commitTransaction();
+        inTransaction(() -> send(topic, 0, new TopicRecord.SnapshotBegin(CLUSTER, revision)));
     }
 
     void endSnapshotOfChanges(Revision revision) {
-        producer.beginTransaction();
-        send(topic, 0, new TopicRecord.SnapshotEnd(CLUSTER, revision, 0));
-        producer.commitTransaction();
+        inTransaction(() -> send(topic, 0, new TopicRecord.SnapshotEnd(CLUSTER, revision, 0)));
     }
 
     private void beginSnapshot(Revision revision) {
@@ -178,10 +175,7 @@ final class MirrorStub implements AutoCloseable {
 
     /** Commits in one transaction. */
     void write(List<Commit> commits) {
-        producer.beginTransaction();
-        long[] records = send(commits);
-        mark(commits.get(commits.size() - 1).revision(), records, null);
-        producer.commitTransaction();
+        inTransaction(() -> mark(commits.get(commits.size() - 1).revision(), send(commits), null));
     }
 
     /** As {@link #write}, each commit in a transaction of its own. */
@@ -196,11 +190,7 @@ final class MirrorStub implements AutoCloseable {
 
     /** Writes what was delayed. */
     void copyState() {
-        producer.beginTransaction();
-        for (ProducerRecord<byte[], byte[]> record : Objects.requireNonNull(delayed)) {
-            Future<?> unused = producer.send(record);
-        }
-        producer.commitTransaction();
+        inTransaction(() -> Objects.requireNonNull(delayed).forEach(this::send));
         delayed = null;
     }
 
@@ -214,11 +204,11 @@ final class MirrorStub implements AutoCloseable {
 
     /** Commits with marks that claim more than there is. */
     void writeWithHole(List<Commit> commits) {
-        producer.beginTransaction();
-        long[] records = send(commits);
-        records[0]++;
-        mark(commits.get(commits.size() - 1).revision(), records, null);
-        producer.commitTransaction();
+        inTransaction(() -> {
+            long[] records = send(commits);
+            records[0]++;
+            mark(commits.get(commits.size() - 1).revision(), records, null);
+        });
     }
 
     void heartbeat(Instant asOf) {
@@ -226,17 +216,13 @@ final class MirrorStub implements AutoCloseable {
     }
 
     void heartbeat(Revision revision, Instant asOf) {
-        producer.beginTransaction();
-        mark(revision, new long[partitions], asOf);
-        producer.commitTransaction();
+        inTransaction(() -> mark(revision, new long[partitions], asOf));
     }
 
     /** As another program may while the state topic is not compacted. */
     void writeStateWithoutKey() throws InterruptedException, ExecutionException {
         cleanUpStateBy("delete");
-        producer.beginTransaction();
-        Future<?> unused = producer.send(new ProducerRecord<>(stateTopic(), new byte[] {1}));
-        producer.commitTransaction();
+        inTransaction(() -> send(new ProducerRecord<>(stateTopic(), new byte[] {1})));
         cleanUpStateBy("compact");
     }
 
@@ -292,6 +278,22 @@ final class MirrorStub implements AutoCloseable {
                 .until(() -> admin.createTopics(List.of(made)).all().get() == null);
     }
 
+    /** Of a commit that the broker rejects for the state of its transaction, nothing is committed: it is written again. */
+    private void inTransaction(Runnable records) {
+        Revision before = complete;
+        producer.beginTransaction();
+        records.run();
+        try {
+            producer.commitTransaction();
+        } catch (InvalidTxnStateException e) {
+            // As a mirror does: KAFKA-20785.
+            LOG.warn("the broker had ended a transaction of {}", topic, e);
+            reconnect();
+            complete = before;
+            inTransaction(records);
+        }
+    }
+
     private long[] send(List<Commit> commits) {
         long[] records = new long[partitions];
         for (Commit commit : commits) {
@@ -311,8 +313,12 @@ final class MirrorStub implements AutoCloseable {
             later.add(written);
             return;
         }
+        send(written);
+    }
+
+    private void send(ProducerRecord<byte[], byte[]> record) {
         // What fails shows when the transaction is committed.
-        Future<?> unused = producer.send(written);
+        Future<?> unused = producer.send(record);
     }
 
     private int send(TopicRecord record, ByteString key) {
