@@ -476,7 +476,6 @@ final class RecoveryIT {
     void aLostMemberDoesNotJoinAgainDuringAnAlarm() throws Exception {
         found(3, 0);
         put("before", "acknowledged", 0);
-        wipe(2);
         AlarmRequest alarm = AlarmRequest.newBuilder()
                 .setAction(AlarmRequest.AlarmAction.ACTIVATE)
                 .setAlarm(AlarmType.NOSPACE)
@@ -485,6 +484,7 @@ final class RecoveryIT {
         connections
                 .call(Endpoint.of(client(0)), MaintenanceGrpc.getAlarmMethod(), alarm, PATIENCE)
                 .get();
+        wipe(2);
 
         assertThat(recovery(step -> true).run(Set.of())).isTrue();
 
