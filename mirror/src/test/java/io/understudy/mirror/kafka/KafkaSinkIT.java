@@ -326,6 +326,9 @@ final class KafkaSinkIT {
                 sink.settle();
             }
             assertThat(warnings(logged)).singleElement().asString().contains("maxMergeKeys");
+            assertThatThrownBy(() -> sink.snapshotStarted(CLUSTER, new Revision(20)))
+                    .isInstanceOf(SinkException.Refused.class)
+                    .hasMessageContaining("has more than 1 keys, the limit of maxMergeKeys");
         } finally {
             logger.detachAppender(logged);
         }
