@@ -13,6 +13,7 @@ import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
 import io.understudy.local.junit.EtcdExtension;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
+import io.understudy.mirror.etcd.EtcdSinkOptions.SourceReset;
 import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.fixture.TestClient;
@@ -147,6 +148,10 @@ final class EtcdMirrorIT {
                     .as("before the snapshot, which has the entry too, is written")
                     .hasMessageContaining("/huge")
                     .hasMessageContaining("--max-request-bytes");
+        }
+        try (MirrorProcess mirror =
+                CLUSTERS.mirror(MirrorScope.all(), EtcdSinkOptions.DEFAULTS.with(SourceReset.RESYNC))) {
+            assertThat(awaitFailure(mirror)).hasMessageContaining("/huge");
         }
         assertThat(target.contents()).containsOnlyKeys(ByteString.copyFromUtf8("/before"));
         assertThat(target.get(CHECKPOINT).getKvs(0).getValue().toStringUtf8()).endsWith("\"state\":\"synced\"}");

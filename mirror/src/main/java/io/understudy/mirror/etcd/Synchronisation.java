@@ -136,8 +136,10 @@ final class Synchronisation implements AutoCloseable {
         }
         isHistoryUnknown = reset == null && !recognised && !mayReset;
         recognised = false;
-        if ((isHistoryUnknown || (reset == null && comparesFirst)) && isComplete(before)) {
-            String cause = isHistoryUnknown ? "intermediate history is compacted" : "target rejected a commit";
+        boolean compares = isHistoryUnknown || (reset == null && comparesFirst);
+        comparesFirst = false;
+        if (compares && isComplete(before)) {
+            String cause = isHistoryUnknown ? "intermediate history is compacted" : "target may have rejected a commit";
             LOG.atInfo()
                     .addKeyValue("mirror", mirror)
                     .addKeyValue("cause", cause)

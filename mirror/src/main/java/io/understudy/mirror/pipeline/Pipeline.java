@@ -316,10 +316,9 @@ public final class Pipeline implements AutoCloseable {
             status.opened(sink);
             if (comparedIn != null && comparedIn == activation) {
                 sink.historyRecognised();
-            } else if (sink.complete().isBefore(awaited)) {
-                sink.compareFirst();
+            } else {
+                comparedIn = null;
             }
-            comparedIn = null;
             status.home();
             refusals = 0;
             while (mayWrite(activation)) {
@@ -560,6 +559,13 @@ public final class Pipeline implements AutoCloseable {
         public void snapshotStarted(ClusterId cluster, Revision revision) {
             status.sourceResponded();
             status.to(MirrorState.SYNCING, "snapshot at revision " + revision);
+            // The target may have rejected a commit, perhaps of an earlier process.
+            boolean isRejectionPossible =
+                    attempted.equals(Revision.ZERO) || sink.complete().isBefore(awaited);
+            if (comparedIn == null && isRejectionPossible) {
+                sink.compareFirst();
+            }
+            comparedIn = null;
             sink.snapshotStarted(cluster, revision);
             status.snapshot().started(plan().count().get());
         }

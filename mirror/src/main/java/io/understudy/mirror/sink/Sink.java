@@ -24,8 +24,8 @@ public interface Sink extends FeedConsumer, AutoCloseable {
     @Nullable FeedStart open();
 
     /**
-     * Compares the next snapshot before it is written. Called after {@link #open} if the target has rejected a commit:
-     * the snapshot may have the same entry, and a target with a part of it could not take over.
+     * Compares the next snapshot before it is written. Called right before {@link #snapshotStarted} if the target may have
+     * rejected a commit: the snapshot may have the same entry, and a target with a part of it could not take over.
      */
     default void compareFirst() {}
 
