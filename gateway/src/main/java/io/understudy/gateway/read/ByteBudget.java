@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  * is bounded. Shared by all event loops.
  *
  * <p>A session holds and requests at most its share, or one larger answer. Beyond that it waits for its own answers
- * only, so a slow client does not block others. All sessions of a client leave a share to others.
+ * only, so a slow client does not block others. All sessions of a client leave a share to others, unless two of the
+ * largest answers take it.
  */
 final class ByteBudget {
 
@@ -27,6 +28,7 @@ final class ByteBudget {
 
     private final Vertx vertx;
     private final long maxBytes;
+    private final long maxBytesOfClient;
     private final int maxWaiting;
 
     // Under this object's lock.
@@ -75,9 +77,12 @@ final class ByteBudget {
         }
     }
 
-    ByteBudget(Vertx vertx, long maxBytes, int maxWaiting) {
+    /** @param largest number of bytes that a request of unknown size takes */
+    ByteBudget(Vertx vertx, long maxBytes, long largest, int maxWaiting) {
         this.vertx = vertx;
         this.maxBytes = maxBytes;
+        // A kube-apiserver is one client: its reads must not wait for each other.
+        this.maxBytesOfClient = Math.max(maxBytes - maxBytes / SHARES, Math.min(2 * largest, maxBytes));
         this.maxWaiting = maxWaiting;
         this.whole = new Level("", maxBytes, null);
     }
@@ -144,9 +149,7 @@ final class ByteBudget {
         String name = session.client();
         Level client = levels.get(name);
         return new Level(
-                session,
-                maxBytes / SHARES,
-                client == null ? new Level(name, maxBytes - maxBytes / SHARES, whole) : client);
+                session, maxBytes / SHARES, client == null ? new Level(name, maxBytesOfClient, whole) : client);
     }
 
     private void add(Level level, long more) {

@@ -117,7 +117,7 @@ public final class ReadPath implements Reads {
                 new Waits(vertx, confirmations, () -> revisionOr(-1), this::requestProgress, settings.maxWaiting());
         long mostHeld =
                 Math.min(settings.maxPassedThroughBytes(), Runtime.getRuntime().maxMemory() / 4);
-        this.heldOfSource = new ByteBudget(vertx, mostHeld, settings.maxWaiting());
+        this.heldOfSource = new ByteBudget(vertx, mostHeld, SourceReads.MOST_BYTES, settings.maxWaiting());
         metrics.observePassedThrough(heldOfSource::held);
         metrics.observeStaleness(() -> {
             Duration staleness = staleness();

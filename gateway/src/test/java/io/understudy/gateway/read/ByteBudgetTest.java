@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 final class ByteBudgetTest {
 
     private final Vertx vertx = Vertx.vertx();
-    private final ByteBudget budget = new ByteBudget(vertx, 100, 2);
+    private final ByteBudget budget = new ByteBudget(vertx, 100, 25, 2);
     private int clients;
 
     @AfterEach
@@ -100,6 +100,19 @@ final class ByteBudgetTest {
         held.get(0).release();
         await().until(fourth::succeeded);
         assertThat(budget.held()).isEqualTo(75);
+    }
+
+    /** A kube-apiserver is one client. */
+    @Test
+    void aClientHasRoomForTwoOfTheLargestAnswers() {
+        ByteBudget small = new ByteBudget(vertx, 128 << 20, 64 << 20, 2);
+        for (int i = 0; i < 2; i++) {
+            Future<ByteBudget.Hold> unlimited = small.take(
+                    new Session(() -> "client"),
+                    64 << 20,
+                    System.nanoTime() + Duration.ofMinutes(1).toNanos());
+            assertThat(unlimited.succeeded()).isTrue();
+        }
     }
 
     @Test
