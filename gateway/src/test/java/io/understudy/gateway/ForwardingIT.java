@@ -53,6 +53,7 @@ import io.understudy.local.binary.EtcdBinaries;
 import io.understudy.local.junit.EtcdExtension;
 import io.understudy.local.process.Command;
 import java.io.BufferedReader;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.net.InetAddress;
@@ -209,6 +210,33 @@ final class ForwardingIT {
                     .until(() -> sum(fixture, "understudy_gateway_passedthrough_bytes") >= calls * bytes);
         }
         await().atMost(PATIENCE).until(() -> sum(fixture, "understudy_gateway_passedthrough_bytes") == 0);
+        countsUnreadJson(bytes);
+    }
+
+    private static void countsUnreadJson(int bytes) throws Exception {
+        int calls = 20;
+        ByteArrayOutputStream head = new ByteArrayOutputStream();
+        // POST, without TLS.
+        head.write(0x83);
+        head.write(0x86);
+        RawHttp2.literal(head, 0, ":path", "/v3/kv/txn");
+        RawHttp2.literal(head, 0, ":authority", "a");
+        // The keys "small" and "beside".
+        String txn =
+                "{\"success\":[{\"request_range\":{\"key\":\"c21hbGw=\"}},{\"request_put\":{\"key\":\"YmVzaWRl\"}}]}";
+        try (RawHttp2 slow = new RawHttp2(fixture.gateway.apiPort(), PATIENCE)) {
+            slow.frame(RawHttp2.SETTINGS, 0, 0, new byte[] {0, 4, 0, 0, 0, 0});
+            for (int i = 0; i < calls; i++) {
+                int stream = 2 * i + 1;
+                slow.frame(RawHttp2.HEADERS, RawHttp2.END_HEADERS, stream, head.toByteArray());
+                slow.frame(RawHttp2.DATA, RawHttp2.END_STREAM, stream, txn.getBytes(StandardCharsets.US_ASCII));
+            }
+            slow.flush();
+            // A third more in base64.
+            await().atMost(PATIENCE)
+                    .until(() -> sum(fixture, "understudy_gateway_requests_held_bytes") >= calls * bytes * 4 / 3);
+        }
+        await().atMost(PATIENCE).until(() -> sum(fixture, "understudy_gateway_requests_held_bytes") == 0);
     }
 
     /** Neither API may take requests that a client's open request on the other one would keep waiting. */

@@ -119,7 +119,7 @@ final class JsonExchange {
         if (over(Status.Code.OK)) {
             JsonBytes out = new JsonBytes(form);
             MessageJson.write(out, message);
-            request.answer(200, JSON, ANSWER, AnswerBody.of(out.toByteArray()));
+            request.answer(200, JSON, ANSWER, request.held(out.toByteArray()));
         }
     }
 
@@ -146,7 +146,7 @@ final class JsonExchange {
                     ? List.of(new Field("www-authenticate", text))
                     : others;
             request.answer(
-                    JsonErrors.httpStatus(form, code), JSON, fields, AnswerBody.of(JsonErrors.body(form, code, text)));
+                    JsonErrors.httpStatus(form, code), JSON, fields, request.held(JsonErrors.body(form, code, text)));
         }
     }
 
