@@ -24,6 +24,7 @@ import io.etcd.jetcd.api.MoveLeaderRequest;
 import io.etcd.jetcd.api.PutRequest;
 import io.etcd.jetcd.api.PutResponse;
 import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.RangeResponse;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.ResignRequest;
 import io.etcd.jetcd.api.SnapshotRequest;
@@ -139,7 +140,7 @@ final class ForwardingIT {
     void unreadResponsesToForwardedCallsAreLimited() throws Exception {
         try (GatewayFixture limited = new GatewayFixture(GatewayFixture.settings(SOURCE.cluster())
                 .with(ForwardSettings.DEFAULTS.with(Writes.FORWARD))
-                .with(Binder.with(ReadSettings.DEFAULTS, "maxPassedThroughBytes", 4L << 20)))) {
+                .with(Binder.with(ReadSettings.DEFAULTS, "maxPassedThroughBytes", 16L << 20)))) {
             limited.awaitReady();
             PutRequest put = PutRequest.newBuilder()
                     .setKey(ByteString.copyFromUtf8("unread"))
@@ -165,7 +166,7 @@ final class ForwardingIT {
                 call.sendMessage(put);
                 call.halfClose();
             }
-            // The share of a connection is 1 MiB.
+            // The share of a connection is a quarter of a quarter.
             await().atMost(PATIENCE).until(() -> refused.size() == 13);
             assertThat(refused).allSatisfy(status -> assertThat(status.toString())
                     .contains("UNAVAILABLE", "request timed out, possibly due to connection lost"));
@@ -174,6 +175,54 @@ final class ForwardingIT {
 
             slow.shutdownNow();
             await().atMost(PATIENCE).until(() -> sum(limited, "understudy_gateway_passedthrough_bytes") == 0);
+        }
+    }
+
+    /** etcd's clients do not repeat failed writes. */
+    @Test
+    void aWriteBesideAnUnreadRangeSucceeds() throws Exception {
+        KVGrpc.KVBlockingStub kv = fixture.kv();
+        long past = 0;
+        for (String end : List.of("1", "2", "after")) {
+            past = kv.put(PutRequest.newBuilder()
+                                    .setKey(ByteString.copyFromUtf8("range" + end))
+                                    .setValue(ByteString.copyFrom(new byte[1 << 20]))
+                                    .build())
+                            .getHeader()
+                            .getRevision()
+                    - 1;
+        }
+        try (GatewayFixture limited = new GatewayFixture(GatewayFixture.settings(SOURCE.cluster())
+                .with(ForwardSettings.DEFAULTS.with(Writes.FORWARD))
+                .with(Binder.with(ReadSettings.DEFAULTS, "maxPassedThroughBytes", 4L << 20)))) {
+            limited.awaitReady();
+            ManagedChannel slow = NettyChannelBuilder.forAddress("127.0.0.1", limited.gateway.apiPort())
+                    .usePlaintext()
+                    .flowControlWindow(64 << 10)
+                    .build();
+            ClientCall<RangeRequest, RangeResponse> range = slow.newCall(KVGrpc.getRangeMethod(), CallOptions.DEFAULT);
+            range.start(new ClientCall.Listener<>() {}, new Metadata());
+            range.sendMessage(RangeRequest.newBuilder()
+                    .setKey(ByteString.copyFromUtf8("range"))
+                    .setRangeEnd(ByteString.copyFromUtf8("rangf"))
+                    .setRevision(past)
+                    .build());
+            range.halfClose();
+            await().atMost(PATIENCE)
+                    .until(() -> (int) sum(limited, "understudy_gateway_passedthrough_bytes") >> 20 == 2);
+
+            ByteString key = ByteString.copyFromUtf8("beside an unread range");
+            var put = KVGrpc.newFutureStub(slow)
+                    .put(PutRequest.newBuilder().setKey(key).build());
+            await().atMost(PATIENCE)
+                    .until(() -> limited.kv()
+                                    .range(RangeRequest.newBuilder().setKey(key).build())
+                                    .getKvsCount()
+                            == 1);
+            range.request(2);
+            assertThat(put.get(PATIENCE.toSeconds(), TimeUnit.SECONDS).hasHeader())
+                    .isTrue();
+            slow.shutdownNow();
         }
     }
 

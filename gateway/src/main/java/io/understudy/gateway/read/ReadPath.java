@@ -69,6 +69,9 @@ public final class ReadPath implements Reads {
     final Upstream source;
     private final Supplier<EtcdVersion> version;
     final ByteBudget heldOfSource;
+    /** Of other calls. Separate, since a read must not make a write fail that was executed. */
+    private final ByteBudget heldOfCalls;
+
     final Evaluations evaluations;
     final ReadMetrics metrics;
     private final Runnable requestProgress;
@@ -118,7 +121,8 @@ public final class ReadPath implements Reads {
         long mostHeld =
                 Math.min(settings.maxPassedThroughBytes(), Runtime.getRuntime().maxMemory() / 4);
         this.heldOfSource = new ByteBudget(vertx, mostHeld, SourceReads.MOST_BYTES, settings.maxWaiting());
-        metrics.observePassedThrough(heldOfSource::held);
+        this.heldOfCalls = new ByteBudget(vertx, mostHeld / 4, 0, 0);
+        metrics.observePassedThrough(() -> heldOfSource.held() + heldOfCalls.held());
         metrics.observeStaleness(() -> {
             Duration staleness = staleness();
             return staleness == null ? Double.NaN : staleness.toNanos() / 1e9;
@@ -157,11 +161,10 @@ public final class ReadPath implements Reads {
     }
 
     /**
-     * Counts a response of the source to another call among those of reads. It counts until {@link Caller#whenOver}.
-     * Returns false if there is no room.
+     * Counts a response of the source to another call until {@link Caller#whenOver}. Returns false if there is no room.
      */
     public boolean holds(Caller caller, long bytes) {
-        ByteBudget.Hold hold = heldOfSource.takeNow(caller.session(), bytes);
+        ByteBudget.Hold hold = heldOfCalls.takeNow(caller.session(), bytes);
         if (hold == null) {
             return false;
         }

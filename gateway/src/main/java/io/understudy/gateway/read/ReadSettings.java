@@ -49,9 +49,9 @@ public record ReadSettings(
         @Configured(
                 value =
                         "Maximum encoded size of proxied responses held until clients have read them, at most a quarter of"
-                                + " the Java heap; excess reads are queued, and other calls with"
-                                + " responses above 8 KiB fail. A range without a limit counts as 64 MiB until its"
-                                + " response arrives.",
+                                + " the Java heap; excess reads are queued. Unread responses to other calls, and those"
+                                + " above 8 KiB, may take a quarter of it in addition; excess calls fail. A range"
+                                + " without a limit counts as 64 MiB until its response arrives.",
                 byDefault = "256MiB",
                 range = "1MiB..1TiB",
                 bytes = true)
