@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntConsumer;
 import java.util.function.LongSupplier;
@@ -19,7 +20,8 @@ import org.slf4j.LoggerFactory;
  * events that left the log. Thread-safe.
  *
  * <p>A state shares with the next kept one all that was not replaced between them, so it costs at most what was
- * replaced, however many responses read it. Beyond the limit, the responses of the oldest version end.
+ * replaced, however many responses read it. Beyond the limit, the responses of the oldest version end. Among batches,
+ * a stalled one ends first. Of one revision the newest ends, since its watchers resume at it.
  */
 public final class KeptVersions {
 
@@ -28,7 +30,11 @@ public final class KeptVersions {
 
     private static final Logger LOG = LoggerFactory.getLogger(KeptVersions.class);
 
+    /** A batch of which nothing was written for as long keeps no other from being read. */
+    static final long STALLED_NANOS = TimeUnit.SECONDS.toNanos(30);
+
     private final LongSupplier spareBytes;
+    private final LongSupplier clock;
     private final IntConsumer ended;
     /** Bytes that commits have replaced so far. */
     private final AtomicLong replaced = new AtomicLong();
@@ -59,6 +65,8 @@ public final class KeptVersions {
         private final long revision;
         private final Set<Reader> readers = new LinkedHashSet<>(1);
         private long maxBytes;
+        /** When a reader was counted last: each counts itself again when it has written a part. */
+        private long progressNanos;
 
         Version(long revision) {
             this.revision = revision;
@@ -78,8 +86,13 @@ public final class KeptVersions {
      * @param ended receives numbers of responses that were ended
      */
     public KeptVersions(LongSupplier spareBytes, IntConsumer ended) {
+        this(spareBytes, ended, System::nanoTime);
+    }
+
+    KeptVersions(LongSupplier spareBytes, IntConsumer ended, LongSupplier clock) {
         this.spareBytes = spareBytes;
         this.ended = ended;
+        this.clock = clock;
     }
 
     /** A commit replaces that many bytes. For the writing thread. */
@@ -114,7 +127,7 @@ public final class KeptVersions {
     }
 
     /**
-     * Counts a batch of events that a response keeps.
+     * Counts a batch of events that a response keeps. Counted again after each part that was written.
      *
      * @param revision of its last event
      * @param log {@link CommitLog#number} of the log that it is from
@@ -137,6 +150,7 @@ public final class KeptVersions {
         synchronized (this) {
             Version version = kind.computeIfAbsent(key, absent -> new Version(revision));
             version.maxBytes = Math.max(version.maxBytes, bytes);
+            version.progressNanos = clock.getAsLong();
             version.readers.add(reader);
             excess = excess();
         }
@@ -165,14 +179,14 @@ public final class KeptVersions {
         List<Reader> readers = new ArrayList<>();
         for (long bytes = stateBytes() + batchBytes; bytes > limit; ) {
             Map.Entry<Long, Version> state = oldestState();
-            Map.Entry<Batch, Version> batch = oldestBatch();
+            Map.Entry<Batch, Version> batch = endedBatch();
             if (state != null && (batch == null || state.getValue().revision <= batch.getValue().revision)) {
                 bytes -= bytesOf(state);
                 states.pollFirstEntry();
                 readers.addAll(state.getValue().readers);
             } else if (batch != null) {
                 bytes -= batch.getValue().maxBytes;
-                batches.pollFirstEntry();
+                batches.remove(batch.getKey());
                 readers.addAll(batch.getValue().readers);
             } else {
                 break;
@@ -201,9 +215,18 @@ public final class KeptVersions {
     }
 
     /** Never the last one, which may be larger than the limit: its watchers would resume at it. */
-    private Map.@Nullable Entry<Batch, Version> oldestBatch() {
-        Map.Entry<Batch, Version> first = batches.size() > 1 ? batches.firstEntry() : null;
-        return first != null && first.getKey().revision <= logFrom ? first : null;
+    private Map.@Nullable Entry<Batch, Version> endedBatch() {
+        if (batches.size() <= 1 || batches.firstKey().revision > logFrom) {
+            return null;
+        }
+        long now = clock.getAsLong();
+        long oldest = batches.firstKey().revision;
+        Map.Entry<Batch, Version> idlest = batches.headMap(new Batch(logFrom, Long.MAX_VALUE), true).entrySet().stream()
+                .max(Comparator.comparingLong(each -> now - each.getValue().progressNanos))
+                .orElseThrow();
+        return now - idlest.getValue().progressNanos >= STALLED_NANOS
+                ? idlest
+                : batches.lowerEntry(new Batch(oldest + 1, 0));
     }
 
     private long stateBytes() {

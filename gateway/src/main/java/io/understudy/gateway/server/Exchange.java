@@ -34,8 +34,10 @@ interface Exchange {
     /**
      * Counts the memory that a body keeps while it waits for the client, until another one is named, null, or the
      * answer ends. If such bodies keep too much, the answer is aborted.
+     *
+     * @param moved whether a part of it was written since: counts it again, as one that is read
      */
-    void waitsWith(@Nullable AnswerBody body);
+    void waitsWith(@Nullable AnswerBody body, boolean moved);
 
     /** Begins the answer. {@code length} of the body is negative if unknown. */
     void head(int status, List<Field> fields, long length);
@@ -104,8 +106,8 @@ interface Exchange {
 
         /** Counts {@code next} instead of the last one; {@code end} runs on the loop if it is to be ended. */
         @SuppressWarnings("ReferenceEquality") // It has no other identity.
-        void become(@Nullable AnswerBody next, Runnable end) {
-            if (body != next) {
+        void become(@Nullable AnswerBody next, boolean moved, Runnable end) {
+            if (body != next || moved) {
                 if (release != null) {
                     release.run();
                 }
@@ -157,9 +159,10 @@ interface Exchange {
         /** Writes until the client stops reading, and resumes later. */
         void run() {
             boolean more = true;
+            boolean moved = false;
             while (more) {
                 if (!exchange.writable()) {
-                    exchange.waitsWith(body);
+                    exchange.waitsWith(body, moved);
                     exchange.whenWritable(this::run);
                     return;
                 }
@@ -174,10 +177,11 @@ interface Exchange {
                     broken.accept(e);
                     return;
                 }
+                moved = true;
                 rest -= piece.readableBytes();
                 exchange.body(piece, ends && !more);
             }
-            exchange.waitsWith(null);
+            exchange.waitsWith(null, false);
             done.run();
         }
     }

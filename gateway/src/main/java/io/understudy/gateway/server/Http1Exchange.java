@@ -54,7 +54,7 @@ final class Http1Exchange implements Exchange, RequestHead {
         answered = true;
         closed = true;
         releaseAll();
-        waitsWith(null);
+        waitsWith(null, false);
         resume = null;
         if (reader != null) {
             reader.closed();
@@ -143,8 +143,8 @@ final class Http1Exchange implements Exchange, RequestHead {
     }
 
     @Override
-    public void waitsWith(@Nullable AnswerBody body) {
-        waiting.become(closed ? null : body, this::abort);
+    public void waitsWith(@Nullable AnswerBody body, boolean moved) {
+        waiting.become(closed ? null : body, moved, this::abort);
     }
 
     @Override

@@ -121,7 +121,7 @@ final class Http2Exchange implements Exchange, RequestHead {
 
     void closed() {
         closed = true;
-        waitsWith(null);
+        waitsWith(null, false);
         connection().headers().giveBack(heldHeaders);
         heldHeaders = 0;
         releaseAll();
@@ -145,7 +145,7 @@ final class Http2Exchange implements Exchange, RequestHead {
     /** The answer is complete. */
     private void answered() {
         answered = true;
-        waitsWith(null);
+        waitsWith(null, false);
         forgetResume();
     }
 
@@ -207,12 +207,12 @@ final class Http2Exchange implements Exchange, RequestHead {
     }
 
     @Override
-    public void waitsWith(@Nullable AnswerBody body) {
+    public void waitsWith(@Nullable AnswerBody body, boolean moved) {
         if (waiting == null && body != null) {
             waiting = new WaitingBody(connection().loop());
         }
         if (waiting != null) {
-            waiting.become(closed || answered ? null : body, this::exceeded);
+            waiting.become(closed || answered ? null : body, moved, this::exceeded);
         }
     }
 

@@ -58,6 +58,7 @@ final class Outflow {
 
     /** Writes held data within the window, and bodies as far as the connection writes their last piece. */
     void drain() {
+        boolean moved = false;
         while (!held.isEmpty() && room() > 0) {
             Held next = held.element();
             if (next.data != null) {
@@ -73,10 +74,12 @@ final class Outflow {
                 hand(part);
             } else if (next.body == null || handedBytes >= Exchange.PIECE_BYTES || !encode(next, next.body)) {
                 break;
+            } else {
+                moved = true;
             }
         }
         Held next = held.peek();
-        exchange.waitsWith(next == null ? null : next.body);
+        exchange.waitsWith(next == null ? null : next.body, moved);
         if (next == null) {
             exchange.drained();
         }

@@ -13,6 +13,7 @@ import io.understudy.vocabulary.Revision;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 
@@ -113,8 +114,32 @@ final class KeptVersionsTest {
 
         unused = kept.keepBatch(2, 3, LEAST, () -> ended.add("third"));
 
-        assertThat(ended).containsExactly("first", "same", "second");
-        assertThat(kept.bytes()).isEqualTo(LEAST);
+        assertThat(ended).as("would end again, in place of another").containsExactly("third");
+        assertThat(kept.bytes()).isEqualTo(2 * (LEAST / 2));
+    }
+
+    /** A watcher that ends reads the commit again, so two could end each other forever. */
+    @Test
+    void aReaderOfALargeCommitEndsOnlyAfterItHasStalled() {
+        AtomicLong now = new AtomicLong();
+        KeptVersions kept = new KeptVersions(() -> 0, count -> counted += count, now::get);
+        kept.dropped(0, 9);
+        Runnable slow = kept.keepBatch(2, 1, LEAST, () -> ended.add("slow"));
+        for (int log = 2; log < 5; log++) {
+            now.addAndGet(KeptVersions.STALLED_NANOS - 1);
+            Runnable unused = kept.keepBatch(2, log, LEAST, () -> ended.add("other"));
+            // It has written a part.
+            slow.run();
+            slow = kept.keepBatch(2, 1, LEAST, () -> ended.add("slow"));
+        }
+        assertThat(ended).containsExactly("other", "other", "other");
+
+        now.addAndGet(KeptVersions.STALLED_NANOS);
+        Runnable other = kept.keepBatch(2, 5, LEAST, () -> ended.add("other"));
+
+        assertThat(ended).endsWith("other", "slow");
+        other.run();
+        assertThat(kept.bytes()).isZero();
     }
 
     @Test

@@ -93,6 +93,8 @@ final class CalledServer {
     final Queue<String> ended = new ConcurrentLinkedQueue<>();
     /** Bytes of {@link #zeros} that were made. */
     final AtomicLong produced = new AtomicLong();
+    /** How often they were counted as kept. */
+    final AtomicInteger kept = new AtomicInteger();
 
     final AtomicInteger echoed = new AtomicInteger();
     final AtomicBoolean echoCancelled = new AtomicBoolean();
@@ -350,6 +352,12 @@ final class CalledServer {
             rest -= made;
             produced.addAndGet(made);
             return rest > 0;
+        }
+
+        @Override
+        public Runnable keep(Runnable end) {
+            kept.incrementAndGet();
+            return () -> {};
         }
     }
 

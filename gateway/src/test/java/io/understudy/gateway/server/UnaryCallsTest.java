@@ -120,9 +120,11 @@ final class UnaryCallsTest {
         await().atMost(PATIENCE).untilAsserted(() -> assertThat(server.produced).hasPositiveValue());
         await().during(Duration.ofMillis(500)).atMost(PATIENCE).until(() -> server.produced.get() < 16 << 20);
 
+        int unread = server.kept.get();
         call.request(2);
         assertThat(TestServer.get(end.future()).getCode()).isEqualTo(Status.Code.OK);
         assertThat(received).hasValue(size);
+        assertThat(server.kept).as("again with each part that was read").hasValueGreaterThan(unread);
     }
 
     @ParameterizedTest
