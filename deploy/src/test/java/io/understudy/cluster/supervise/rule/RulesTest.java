@@ -331,6 +331,17 @@ final class RulesTest {
     }
 
     @Test
+    void aHungLearnerWithoutASuccessorJoinsAgainOnItsMachine() {
+        Simulated cluster = settled(THREE_AND_ONE, 4, 3);
+        cluster.stall(3);
+        cluster.run(59);
+        assertThat(cluster.changes()).isEmpty();
+        cluster.run(241);
+        assertThat(steps(cluster)).containsExactly("Remove", "Retire", "AddLearner", "Join");
+        assertThat(cluster.last()).isInstanceOf(Decision.Settled.class);
+    }
+
+    @Test
     void aDeadLearnerIsStartedWithItsData() {
         Simulated cluster = settled(THREE_AND_ONE, 4, 3);
         cluster.kill(3);

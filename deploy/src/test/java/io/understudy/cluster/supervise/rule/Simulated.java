@@ -389,6 +389,7 @@ final class Simulated {
             term++;
         } else if (step instanceof Step.Retire retire) {
             processes.remove(retire.member().name());
+            stalled.remove(retire.member().name());
         }
     }
 

@@ -27,8 +27,8 @@ final class LearnerRules {
     private LearnerRules() {}
 
     /**
-     * Starts a dead learner once per fault. If that failed, or another machine can take its slot, removes it. Those on
-     * unknown machines are left to their operator.
+     * Starts a dead learner once per fault. Removes it if that failed, or if another machine can take its slot, or its
+     * own. Those on unknown machines are left to their operator.
      */
     static Optional<Decision> dead(Situation situation) {
         List<MemberFacts> dead = situation.facts().learners().stream()
@@ -40,7 +40,9 @@ final class LearnerRules {
                                 .stream())
                 .findFirst()
                 .or(() -> dead.stream()
-                        .filter(learner -> didNotStart(situation, learner) || hasSuccessor(situation, learner))
+                        .filter(learner -> didNotStart(situation, learner)
+                                || hasSuccessor(situation, learner)
+                                || mayJoinAgain(situation, learner))
                         .findFirst()
                         .map(learner -> replace(situation, learner)));
     }
@@ -55,6 +57,16 @@ final class LearnerRules {
                 .filter(Place::isKnownToBeDown)
                 .filter(place -> RestartRule.wasTried(situation.history(), place, since(situation, learner)))
                 .isPresent();
+    }
+
+    /** Whether its hung process can be ended, so that it joins again. A frozen disk may thaw before. */
+    private static boolean mayJoinAgain(Situation situation, MemberFacts learner) {
+        return situation.finding(learner).state() == MemberState.HUNG
+                && situation.placeOf(learner).flatMap(Place::running).orElse(false)
+                && History.lasted(
+                        Optional.of(since(situation, learner)),
+                        situation.limits().dead().multipliedBy(2),
+                        situation.now());
     }
 
     /** Whether a machine that needs no operator would take the learner's slot. */
