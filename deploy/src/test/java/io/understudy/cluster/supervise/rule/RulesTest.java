@@ -172,6 +172,19 @@ final class RulesTest {
                 .isInstanceOf(Step.Start.class));
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {3, 5})
+    void anEndedMemberIsStartedOnceThoughThisSupervisorDoesNotReachTheLeader(int voters) {
+        Simulated cluster = settled(new Shape(voters, 1, Set.of(), false, 1), voters + 2, voters);
+        cluster.cutFromSupervisor(0);
+        cluster.run(600);
+        cluster.breakDown(1);
+        cluster.run(59);
+        assertThat(cluster.changes()).isEmpty();
+        cluster.run(600);
+        assertThat(steps(cluster)).containsExactly("Start");
+    }
+
     @Test
     void aReadReplicaGivesItsSlotToAFutureVoterAndRejoins() {
         Shape shape = new Shape(3, 0, Set.of("m4"), false, 1);
@@ -457,7 +470,7 @@ final class RulesTest {
     @Test
     void inconclusiveObservationsDoNotMakeAMemberDead() {
         Simulated cluster = settled(THREE_AND_ONE, 5, 3);
-        cluster.kill(2);
+        cluster.stall(2);
         cluster.hideMetrics(2);
         cluster.run(300);
         cluster.showMetrics();

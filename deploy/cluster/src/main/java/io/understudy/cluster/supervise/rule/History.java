@@ -96,7 +96,12 @@ public record History(
             next.put(
                     member.id(),
                     (paused ? before.afterPause() : before)
-                            .after(new Sighting(facts, member, at), place, servedAt(member, places), limits, gap));
+                            .after(
+                                    new Sighting(facts, member, at, isDown(member, places)),
+                                    place,
+                                    servedAt(member, places),
+                                    limits,
+                                    gap));
         }
         boolean lost = facts.verdict() != ClusterFacts.Verdict.HELD;
         return new History(
@@ -201,6 +206,11 @@ public record History(
                 .findFirst();
     }
 
+    private static boolean isDown(MemberFacts member, List<Place> places) {
+        return member.answer().isEmpty()
+                && Place.of(member, places).filter(Place::isKnownToBeDown).isPresent();
+    }
+
     private static String placeOf(MemberFacts member, List<Place> places) {
         return Place.of(member, places).map(Place::name).orElse(member.name());
     }
@@ -209,8 +219,9 @@ public record History(
      * A member in one observation.
      *
      * @param at start of the observation, by a clock that is never set
+     * @param isDown whether its process is known to have ended
      */
-    record Sighting(ClusterFacts facts, MemberFacts member, Instant at) {
+    record Sighting(ClusterFacts facts, MemberFacts member, Instant at, boolean isDown) {
 
         boolean isReady(Limits limits) {
             return member.isHealthy()

@@ -4,7 +4,6 @@ import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.plan.Step;
 import io.understudy.cluster.shape.Shape.Limits;
 import io.understudy.cluster.supervise.rule.History.Orders;
-import io.understudy.cluster.supervise.rule.Seen.Fault;
 import java.time.Instant;
 import java.util.Optional;
 
@@ -48,13 +47,15 @@ final class RestartRule {
                 .anyMatch(place -> wasTried(situation.history(), place, since));
     }
 
-    /** Starts a member that no supervisor has replaced within twice {@link Limits#dead}. */
+    /**
+     * Starts a member that no supervisor has replaced within twice {@link Limits#dead} since its process ended. Whether
+     * this supervisor reaches the leader does not matter.
+     */
     static Optional<Decision> unreplaced(Situation situation) {
         return situation.facts().members().stream()
                 .flatMap(member -> situation
                         .seen(member)
-                        .fault()
-                        .map(Fault::since)
+                        .downSince()
                         .filter(since -> History.lasted(
                                 Optional.of(since), situation.limits().dead().multipliedBy(2), situation.now()))
                         .flatMap(since -> start(situation, member, since, "no supervisor replaces it"))

@@ -15,6 +15,7 @@ import java.util.stream.Stream;
  * @param servedAt the machine that has its peer URL
  * @param first when it was first seen in the member list
  * @param fault empty while it is healthy
+ * @param downSince when its process was first known to have ended; empty once it is healthy
  * @param flaps ends of its recent faults
  * @param readySince since when it has been healthy and no further behind than allowed
  * @param wasHealthy whether it ever was
@@ -24,6 +25,7 @@ record Seen(
         Optional<String> servedAt,
         Instant first,
         Optional<Fault> fault,
+        Optional<Instant> downSince,
         List<Instant> flaps,
         Optional<Instant> readySince,
         boolean wasHealthy) {
@@ -36,7 +38,8 @@ record Seen(
     }
 
     static Seen first(String place, Instant at) {
-        return new Seen(place, Optional.empty(), at, Optional.empty(), List.of(), Optional.empty(), false);
+        return new Seen(
+                place, Optional.empty(), at, Optional.empty(), Optional.empty(), List.of(), Optional.empty(), false);
     }
 
     /** @param gap observations further apart than this are not continuous */
@@ -49,6 +52,7 @@ record Seen(
                 servedNow.or(() -> servedAt),
                 first,
                 next,
+                downAfter(sighting),
                 Stream.concat(flaps.stream(), ended ? Stream.of(sighting.at()) : Stream.of())
                         .filter(flap -> flap.isAfter(oldest))
                         .toList(),
@@ -56,9 +60,15 @@ record Seen(
                 wasHealthy || sighting.member().isHealthy());
     }
 
-    /** Restarts the time it has been ready, since it was not observed for a while. */
+    /** Restarts the times it has been ready or down, since it was not observed for a while. */
     Seen afterPause() {
-        return new Seen(place, servedAt, first, fault, flaps, Optional.empty(), wasHealthy);
+        return new Seen(place, servedAt, first, fault, Optional.empty(), flaps, Optional.empty(), wasHealthy);
+    }
+
+    private Optional<Instant> downAfter(Sighting sighting) {
+        return sighting.member().isHealthy()
+                ? Optional.empty()
+                : downSince.or(() -> Optional.of(sighting.at()).filter(at -> sighting.isDown()));
     }
 
     private Optional<Fault> faultAfter(Sighting sighting, Duration gap) {
