@@ -82,6 +82,23 @@ final class UpgradeChecksTest {
                 .isEqualTo(Stream.ofNullable(wayOut).toList());
     }
 
+    /** 3.5 reports no storage version. */
+    @Test
+    void aMemberThatAlreadyRuns35DoesNotEndARepeatedDowngrade() {
+        machine = MachineSettings.of(M1, ProcessKind.MANUAL, folder.resolve("m1"));
+        ClusterFacts facts = new ClusterFacts(
+                new ClusterId(7),
+                List.of(
+                        member(1, Optional.empty(), ""),
+                        member(2, Optional.of("3.5.33"), ""),
+                        member(3, Optional.of("3.6.16"), "3.5.0")),
+                true,
+                List.of(),
+                Instant.EPOCH);
+
+        assertThat(checks("3.5.33", true, false, 1000).check(facts)).isEmpty();
+    }
+
     /** The cluster version is that of the target by then. */
     @Test
     void aDowngradeRestartsMembersWithTheirConfiguredPrograms() {

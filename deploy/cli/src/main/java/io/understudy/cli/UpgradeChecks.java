@@ -83,6 +83,8 @@ record UpgradeChecks(
         boolean isLowered = lowers
                 && facts.members().stream()
                         .flatMap(member -> member.answer().stream())
+                        // 3.5 reports no storage version.
+                        .filter(answer -> answer.version().atLeast(3, 6, 0))
                         .allMatch(answer -> answer.storage().version().equals(target.ofCluster()));
         long databaseBytes = facts.members().stream()
                 .flatMap(member -> member.answer().stream())
