@@ -8,9 +8,11 @@ import io.understudy.cluster.machine.MachineSettings.ProcessKind;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.machine.NoMachines;
 import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.ClusterObserver;
 import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.observe.MemberFacts.Measurements;
+import io.understudy.cluster.plan.Goal;
 import io.understudy.cluster.plan.Plan;
 import io.understudy.cluster.plan.Plan.Refusal;
 import io.understudy.cluster.plan.Step;
@@ -27,6 +29,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -37,6 +41,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Mixin;
 
 /** What is checked of the machines before a change of the minor version. */
 final class UpgradeChecksTest {
@@ -97,6 +105,43 @@ final class UpgradeChecksTest {
                 Instant.EPOCH);
 
         assertThat(checks("3.5.33", true, false, 1000).check(facts)).isEmpty();
+    }
+
+    /** As after an interrupted command. */
+    @Test
+    void aCompletedDowngradeIsAwaitedBeforeAnyStep() throws Exception {
+        Flags flags = new Flags();
+        Converters.register(new CommandLine(flags), "1s").parseArgs("--endpoints=http://127.0.0.1:1");
+        ClusterFacts ending = completed("3.6.0");
+        Deque<ClusterFacts> seen = new ArrayDeque<>(List.of(ending, completed("")));
+        StepWork work = new StepWork(new MemoryCluster(3, 3, "3.6.16", "3.6.16"), new NoMachines());
+        Goal roll = new Roll(Instant.EPOCH, EtcdVersion.parse("3.6.16"), Optional.empty(), true, step -> false);
+        try (ClusterChange change = new ClusterChange(flags.change, flags.change.connect(), ending, work) {
+            @Override
+            ClusterObserver observer() {
+                return timeout -> seen.remove();
+            }
+        }) {
+            assertThat(change.reach(roll)).isEqualTo(ExitCode.OK);
+        }
+        assertThat(seen).isEmpty();
+    }
+
+    private static ClusterFacts completed(String enabled) {
+        return new ClusterFacts(
+                new ClusterId(7),
+                Stream.of(1, 2, 3)
+                        .map(number -> member(number, Optional.of("3.6.16"), new StorageStatus("3.6.0", enabled)))
+                        .toList(),
+                true,
+                List.of(),
+                Instant.EPOCH);
+    }
+
+    @Command
+    private static final class Flags {
+        @Mixin
+        private ClusterFlags.Change change;
     }
 
     /** The cluster version is that of the target by then. */
@@ -285,6 +330,10 @@ final class UpgradeChecksTest {
     }
 
     private static MemberFacts member(int number, Optional<String> running, String storage) {
+        return member(number, running, new StorageStatus(storage, ""));
+    }
+
+    private static MemberFacts member(int number, Optional<String> running, StorageStatus storage) {
         return new MemberFacts(
                 new MemberId(number),
                 "m" + number,
@@ -302,7 +351,7 @@ final class UpgradeChecksTest {
                         1000,
                         true,
                         List.of(),
-                        new StorageStatus(storage, ""))),
+                        storage)),
                 Measurements.NONE);
     }
 

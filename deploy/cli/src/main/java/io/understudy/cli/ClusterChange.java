@@ -4,6 +4,7 @@ import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.membership.Hashes;
 import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.ClusterObserver;
 import io.understudy.cluster.observe.ClusterObserver.UnobservableException;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.observe.PatientObserver;
@@ -49,6 +50,8 @@ class ClusterChange implements AutoCloseable {
     private static final int LOOKS = 4;
     private static final Duration PROBE = Duration.ofSeconds(5);
     private static final Duration BETWEEN_LOOKS = Duration.ofSeconds(1);
+    private static final Runner.Permission UNPLANNED =
+            new Runner.Permission(Optional.of("the state of the cluster has changed; run the command again"), false);
 
     private final ClusterFlags.Change flags;
     private final ClusterConnection cluster;
@@ -87,7 +90,7 @@ class ClusterChange implements AutoCloseable {
         }
     }
 
-    private int reach(Goal goal) throws InterruptedException {
+    int reach(Goal goal) throws InterruptedException {
         try (ChangeText text = new ChangeText(flags)) {
             Plan plan = goal.plan(facts);
             if (plan instanceof Plan.Done done) {
@@ -95,6 +98,9 @@ class ClusterChange implements AutoCloseable {
                 return ExitCode.OK;
             }
             if (plan instanceof Plan.Refused refused) {
+                if (!flags.isDryRun && Runner.isAwaited(refused.refusals())) {
+                    return ended(text, run(goal, List.of(), text, (step, seen) -> UNPLANNED));
+                }
                 text.refusals(refused.refusals());
                 return ExitCode.SOFTWARE;
             }
@@ -215,7 +221,7 @@ class ClusterChange implements AutoCloseable {
 
     private Outcome run(Goal goal, List<Plan.Planned> steps, ChangeText text, Runner.Permit permit)
             throws InterruptedException {
-        Runner runner = new Runner(new PatientObserver(cluster.observer()), work, flags.patience(), text, permit);
+        Runner runner = new Runner(observer(), work, flags.patience(), text, permit);
         return Foreground.interruptible(() -> {
             try {
                 return runner.run(goal, steps);
@@ -223,6 +229,10 @@ class ClusterChange implements AutoCloseable {
                 return runner.abort();
             }
         });
+    }
+
+    ClusterObserver observer() {
+        return new PatientObserver(cluster.observer());
     }
 
     private static int ended(ChangeText text, Outcome outcome) {

@@ -359,6 +359,22 @@ final class RunnerTest {
         assertThat(observed.enabledDowngrade()).isEmpty();
     }
 
+    /** Only {@code --cancel} ends another downgrade. */
+    @ParameterizedTest
+    @CsvSource({"3.6.0,downgrade-ended", "3.5.0,no-downgrade"})
+    void anEnabledDowngradeIsReportedWithItsWayOut(String enabled, String rule) {
+        ClusterFacts all = facts();
+        for (int number = 1; number <= 3; number++) {
+            all = FactsFixture.withVersion(all, number, "3.6.16", Duration.ZERO);
+        }
+        Roll roll = new Roll(FactsFixture.STARTED, EtcdVersion.parse("3.6.16"), Optional.empty(), true, step -> false);
+
+        assertThat(roll.plan(FactsFixture.withStorage(all, new StorageStatus("3.6.0", enabled))))
+                .isInstanceOfSatisfying(Plan.Refused.class, refused -> assertThat(refused.refusals())
+                        .extracting(Refusal::rule)
+                        .containsExactly(rule));
+    }
+
     private final List<String> restarted = new ArrayList<>();
     private ClusterFacts observed;
 

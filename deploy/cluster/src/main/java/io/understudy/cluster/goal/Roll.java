@@ -61,16 +61,22 @@ public record Roll(
             }
             return next;
         });
-        return enablesDowngrade
-                        && plan instanceof Plan.Done
-                        && facts.enabledDowngrade().isPresent()
+        return version != null && enablesDowngrade && plan instanceof Plan.Done
+                ? facts.enabledDowngrade()
+                        .<Plan>map(enabled -> new Plan.Refused(List.of(stillEnabled(enabled, version))))
+                        .orElse(plan)
+                : plan;
+    }
+
+    private static Refusal stillEnabled(String enabled, EtcdVersion version) {
+        return enabled.equals(version.ofCluster())
                 // etcd checks that every 5 s (CancelDowngradeIfNeeded), and is not upgraded before.
-                ? new Plan.Refused(List.of(new Refusal(
+                ? new Refusal(
                         "downgrade-ended",
                         "every member has version " + version + ", and the downgrade is still enabled",
                         "Wait until etcd has ended it (understudy cluster status), or cancel it (understudy cluster"
-                                + " downgrade --cancel)")))
-                : plan;
+                                + " downgrade --cancel)")
+                : UpgradeRules.otherDowngrade(enabled);
     }
 
     private Next after(ClusterFacts facts, Predicate<Step> isDone) {

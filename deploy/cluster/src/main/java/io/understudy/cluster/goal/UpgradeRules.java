@@ -160,11 +160,15 @@ final class UpgradeRules {
                     "Use understudy cluster downgrade --to-version " + target));
         }
         return raises && enabled.isPresent() && !enabled.get().equals(target.ofCluster())
-                ? Optional.of(new Refusal(
-                        "no-downgrade",
-                        "a downgrade to " + enabled.get() + " is enabled",
-                        "Complete it, or cancel it (understudy cluster downgrade --cancel)"))
+                ? Optional.of(otherDowngrade(enabled.get()))
                 : Optional.empty();
+    }
+
+    static Refusal otherDowngrade(String enabled) {
+        return new Refusal(
+                "no-downgrade",
+                "a downgrade to " + enabled + " is enabled",
+                "Complete it, or cancel it (understudy cluster downgrade --cancel)");
     }
 
     /** Whether a downgrade has to be enabled first: all members run a later minor version, and none is. */

@@ -37,6 +37,8 @@ public final class Runner {
 
     private static final Logger LOG = LoggerFactory.getLogger(Runner.class);
 
+    private static final String DOWNGRADE_ENDED = "downgrade-ended";
+
     /** Rules that an election, a restart or a busy machine may violate for a moment. */
     private static final Set<String> PASSING = Set.of(
             "quorum-held",
@@ -46,7 +48,7 @@ public final class Runner {
             "leader-healthy-voter",
             "peer-url-served",
             "storage-versions-equal",
-            "downgrade-ended",
+            DOWNGRADE_ENDED,
             "start-time-known",
             "observable");
 
@@ -136,7 +138,8 @@ public final class Runner {
             }
             if (plan instanceof Plan.Refused refused) {
                 // An election, or a member that is just back: what our own step shook is soon over.
-                if (!acted || settled.isOver() || !isPassing(refused.refusals())) {
+                boolean mayPass = acted ? isPassing(refused.refusals()) : isAwaited(refused.refusals());
+                if (settled.isOver() || !mayPass) {
                     return new Outcome.Refused(refused.refusals());
                 }
                 note("waiting: " + refused.refusals().get(0).why());
@@ -345,6 +348,11 @@ public final class Runner {
             LOG.atInfo().addKeyValue("cause", what).log("step waiting");
             listener.notes(what);
         }
+    }
+
+    /** Whether etcd resolves the refusals by itself, so that a run waits for it before its first step, too. */
+    public static boolean isAwaited(List<Refusal> refusals) {
+        return refusals.stream().allMatch(refusal -> refusal.rule().equals(DOWNGRADE_ENDED));
     }
 
     private static boolean isPassing(List<Refusal> refusals) {
