@@ -26,11 +26,13 @@ import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.machine.NoMachines;
 import io.understudy.cluster.membership.Membership;
 import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.ClusterObserver;
 import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.observe.MemberFacts.Measurements;
 import io.understudy.cluster.run.StepWork;
 import io.understudy.cluster.settings.ClusterSettings;
+import io.understudy.cluster.supervise.SupervisorState.Event;
 import io.understudy.cluster.supervise.elect.Candidacy;
 import io.understudy.etcd.EtcdConnections;
 import io.understudy.etcd.EtcdVersion;
@@ -40,23 +42,28 @@ import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.ElectionState;
 import io.understudy.vocabulary.MemberId;
 import io.understudy.vocabulary.Revision;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Two supervisors of three voting members and a standby; the connections of the first to two members fail. */
+/** Supervisors of three voting members, of which one does not reach the leader. */
 final class BlindSupervisorTest {
 
     private static final Duration TTL = Duration.ofSeconds(2);
@@ -68,31 +75,30 @@ final class BlindSupervisorTest {
     /** Keys of supervisors, in a single member that all reach. */
     private final Map<ByteString, KeyValue> keys = new ConcurrentHashMap<>();
 
+    private final AtomicInteger reads = new AtomicInteger();
     private final Set<Integer> removed = ConcurrentHashMap.newKeySet();
     private final List<String> changes = new CopyOnWriteArrayList<>();
     private volatile Optional<Instant> diedAt = Optional.empty();
 
-    @Test
-    void anotherSupervisorReplacesAVoterThatTheActiveOneCannotSee() throws Exception {
-        Server server = NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
+    private Server server;
+
+    @BeforeEach
+    void startMember() throws IOException {
+        server = NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
                 .addService(new Keys())
                 .addService(new Leases())
                 .build()
                 .start();
-        ClusterSettings settings = ClusterSettings.load(
-                null,
-                Map.of(),
-                Map.of(
-                        "cluster.endpoints",
-                        "http://127.0.0.1:" + server.getPort(),
-                        "shape.deadTime",
-                        "1s",
-                        "shape.stableTime",
-                        "1s",
-                        "supervisor.interval",
-                        "100ms",
-                        "supervisor.patience",
-                        "1s"));
+    }
+
+    @AfterEach
+    void stopMember() {
+        server.shutdownNow();
+    }
+
+    @Test
+    void anotherSupervisorReplacesAVoterThatTheActiveOneCannotSee() {
+        ClusterSettings settings = settings("100ms");
         try (EtcdConnections connections = EtcdConnections.open(settings.cluster());
                 Candidacy blind = candidacy("blind", connections, settings);
                 Supervisor first = supervisor(blind, settings, Set.of(LEADER, VICTIM))) {
@@ -105,10 +111,55 @@ final class BlindSupervisorTest {
                 diedAt = Optional.of(Instant.now());
                 await().atMost(PATIENCE).until(() -> changes.size() == 2);
             }
-        } finally {
-            server.shutdownNow();
         }
         assertThat(changes).containsExactly("other removes 3", "other promotes 4");
+    }
+
+    /** A learner is to join in the observation in which it steps down. */
+    @Test
+    void theOnlySupervisorStepsDownWithoutAStepAndReturnsWhenItSeesTheLeaderAgain() {
+        // The second observation is one deadTime after the first.
+        ClusterSettings settings = settings("1500ms");
+        AtomicInteger looks = new AtomicInteger();
+        Set<Integer> cut = ConcurrentHashMap.newKeySet();
+        cut.add(LEADER);
+        Journal journal = new Journal(new SimpleMeterRegistry());
+        try (EtcdConnections connections = EtcdConnections.open(settings.cluster());
+                Candidacy alone = Candidacy.start(
+                        "alone", connections, settings.cluster()::seeds, TTL.multipliedBy(10), PATIENCE);
+                Supervisor supervisor = supervisor(
+                        alone,
+                        settings,
+                        patience -> looks.incrementAndGet() == 1 ? voters(cut) : joining(cut),
+                        journal)) {
+            await().atMost(PATIENCE).until(() -> alone.standing() instanceof ElectionState.Active);
+            supervisor.start();
+            await().atMost(PATIENCE).until(() -> journal.events().stream()
+                    .anyMatch(event -> event.outcome() == Event.Outcome.NOT_ACTIVE));
+            assertThat(changes).isEmpty();
+            int before = reads.get();
+            cut.clear();
+            await().atMost(PATIENCE).until(() -> !changes.isEmpty());
+            assertThat(reads.get() - before).as("of 12 in three TTLs").isLessThan(8);
+        }
+        assertThat(changes).containsExactly("m4 joins");
+    }
+
+    private ClusterSettings settings(String interval) {
+        return ClusterSettings.load(
+                null,
+                Map.of(),
+                Map.of(
+                        "cluster.endpoints",
+                        "http://127.0.0.1:" + server.getPort(),
+                        "shape.deadTime",
+                        "1s",
+                        "shape.stableTime",
+                        "1s",
+                        "supervisor.interval",
+                        interval,
+                        "supervisor.patience",
+                        "1s"));
     }
 
     private static Candidacy candidacy(String name, EtcdConnections connections, ClusterSettings settings) {
@@ -116,15 +167,20 @@ final class BlindSupervisorTest {
     }
 
     private Supervisor supervisor(Candidacy candidacy, ClusterSettings settings, Set<Integer> cut) {
+        return supervisor(candidacy, settings, patience -> facts(cut), new Journal(new SimpleMeterRegistry()));
+    }
+
+    private Supervisor supervisor(
+            Candidacy candidacy, ClusterSettings settings, ClusterObserver observer, Journal journal) {
         return new Supervisor(
-                patience -> facts(cut),
+                observer,
                 new StepWork(new Changes(candidacy.name()), new Places()),
                 new Places(),
                 candidacy,
                 settings.shape(),
                 settings.limits(),
                 settings.supervisor(),
-                new Journal(new SimpleMeterRegistry()),
+                journal,
                 seen -> {});
     }
 
@@ -133,6 +189,26 @@ final class BlindSupervisorTest {
                 .filter(number -> !removed.contains(number))
                 .mapToObj(number -> member(number, cut))
                 .toList();
+        return new ClusterFacts(new ClusterId(1), members, true, List.of(), Instant.now());
+    }
+
+    private ClusterFacts voters(Set<Integer> cut) {
+        List<MemberFacts> members = IntStream.range(1, STANDBY)
+                .mapToObj(number -> member(number, cut))
+                .toList();
+        return new ClusterFacts(new ClusterId(1), members, true, List.of(), Instant.now());
+    }
+
+    private ClusterFacts joining(Set<Integer> cut) {
+        List<MemberFacts> members = new ArrayList<>(voters(cut).members());
+        members.add(new MemberFacts(
+                new MemberId(STANDBY),
+                "",
+                Role.LEARNER,
+                spec(STANDBY).peerUrls(),
+                List.of(),
+                Optional.empty(),
+                Measurements.NONE));
         return new ClusterFacts(new ClusterId(1), members, true, List.of(), Instant.now());
     }
 
@@ -174,7 +250,7 @@ final class BlindSupervisorTest {
         return new MemberSpec("m" + number, List.of(URI.create("http://m" + number + ":2380")), List.of());
     }
 
-    private static final class Places extends NoMachines {
+    private final class Places extends NoMachines {
         @Override
         public List<MemberSpec> places() {
             return IntStream.rangeClosed(1, STANDBY)
@@ -185,6 +261,11 @@ final class BlindSupervisorTest {
         @Override
         public Optional<Boolean> isRunning(MemberSpec member) {
             return Optional.empty();
+        }
+
+        @Override
+        public void join(MemberSpec member, String initialCluster) {
+            changes.add(member.name() + " joins");
         }
     }
 
@@ -227,6 +308,7 @@ final class BlindSupervisorTest {
 
         @Override
         public void range(RangeRequest request, StreamObserver<RangeResponse> response) {
+            reads.incrementAndGet();
             response.onNext(RangeResponse.newBuilder().addAllKvs(keys.values()).build());
             response.onCompleted();
         }

@@ -311,6 +311,9 @@ final class Supervisor implements AutoCloseable {
 
     /** Lets another supervisor act that may see more. Under an alarm, which refuses leases, none could be elected. */
     private void stepDownIfBlind(boolean isBlind) {
+        if (!isBlind) {
+            candidacy.endRest();
+        }
         Instant now = clock.instant();
         boolean isReplaceable = candidacy.standing() instanceof ElectionState.Active
                 && seen.filter(last -> !last.facts().alarms().isEmpty()).isEmpty();

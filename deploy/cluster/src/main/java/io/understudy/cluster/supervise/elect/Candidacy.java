@@ -27,8 +27,10 @@ public final class Candidacy implements AutoCloseable {
     /** Renewals of the lease, or attempts to get it, per TTL. */
     private static final int BEATS = 4;
 
-    /** TTLs without a campaign after {@link #stepDown}. */
+    /** TTLs without a campaign after {@link #stepDown}: other supervisors read the key {@link #BEATS} times per TTL. */
     private static final int REST = 3;
+
+    private static final String STEPPED_DOWN = "stepped down: this supervisor sees too little of the cluster";
 
     /** Renewals per read of a pause; a renewal is no unary call. */
     private static final int BEATS_PER_READ = 2;
@@ -110,9 +112,15 @@ public final class Candidacy implements AutoCloseable {
         observedAt = System.nanoTime();
     }
 
-    /** Lets another supervisor become active: this one does not campaign for some TTLs. */
-    public void stepDown() {
+    /** Lets another supervisor become active: this one is inactive at once, and does not campaign for some TTLs. */
+    public synchronized void stepDown() {
         campaignFrom = System.nanoTime() + ttl.multipliedBy(REST).toNanos();
+        become(new ElectionState.Unknown(STEPPED_DOWN));
+    }
+
+    /** Campaigns again, if no other supervisor is active. */
+    public void endRest() {
+        campaignFrom = System.nanoTime();
     }
 
     /** Returns whether the cluster confirms that this supervisor is active and not paused. */
@@ -232,7 +240,7 @@ public final class Candidacy implements AutoCloseable {
             }
             boolean isResting = campaignFrom - began > 0;
             if (isResting && lease != 0) {
-                become(new ElectionState.Unknown("stepped down: this supervisor sees too little of the cluster"));
+                become(new ElectionState.Unknown(STEPPED_DOWN));
                 revoke();
             }
             beats++;
@@ -273,6 +281,10 @@ public final class Candidacy implements AutoCloseable {
     }
 
     private synchronized void hold(long requestedAt) {
+        // It may have stepped down during the request.
+        if (campaignFrom - System.nanoTime() > 0) {
+            return;
+        }
         activeUntil = requestedAt + ttl.toNanos();
         become(new ElectionState.Active());
     }
