@@ -307,9 +307,12 @@ final class SupervisedCluster implements AutoCloseable {
 
     /** What members send does not arrive there, on the connections that it has made and makes to them. */
     void deafen(int index) {
-        long pid = running(index).orElseThrow().pid();
-        deaf.put(name(index), pid);
-        Set<String> sockets = sockets(pid);
+        Optional<Long> pid = running(index).map(ProcessHandle::pid);
+        if (pid.isEmpty()) {
+            return;
+        }
+        deaf.put(name(index), pid.get());
+        Set<String> sockets = sockets(pid.get());
         for (FaultProxy proxy : peerProxies) {
             proxy.from(name(index)).blackHole();
             clientPorts(sockets, proxy.port())
@@ -342,7 +345,7 @@ final class SupervisedCluster implements AutoCloseable {
     }
 
     void delayFsyncs(int index, Duration delay) {
-        slowDisks.put(index, SlowDisk.of(running(index).orElseThrow().pid(), delay));
+        running(index).ifPresent(process -> slowDisks.put(index, SlowDisk.of(process.pid(), delay)));
     }
 
     void heal(int index) {

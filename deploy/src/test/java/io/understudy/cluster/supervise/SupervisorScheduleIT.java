@@ -7,23 +7,27 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.lab.NoSpaceAlarm;
 import io.understudy.local.binary.EtcdBinaries;
 import io.understudy.local.binary.ProgramVersion;
+import io.understudy.local.fault.SlowDisk;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A cluster to which everything happens that one failure at a time can be: members killed, stalled and cut off, members
- * removed and added behind the supervisors' backs, the supervisor that acts killed or stalled while it replaces one.
- * Clients keep writing; after each fault the cluster returns to its declared shape, nothing acknowledged is lost, and no
+ * A cluster to which everything happens that one failure at a time can be: members killed, stalled, deaf and cut off,
+ * with slow, frozen and full disks, members removed and added behind the supervisors' backs, the supervisor that acts
+ * killed or stalled while it replaces one, or all of them cut off. Clients keep writing; after each fault the cluster returns to its declared shape, nothing acknowledged is lost, and no
  * change was made that the healthy members could not have survived.
  *
  * <p>Tests invariant DP22.
@@ -35,6 +39,7 @@ final class SupervisorScheduleIT {
     private static final int ROUNDS = Integer.getInteger("understudy.rounds", 30);
 
     private static final int MOST_MILLIS = 6_000;
+    private static final Duration SLOW_FSYNC = Duration.ofMillis(300);
     private static final Duration PATIENCE = Duration.ofMinutes(2);
 
     /** {@code shape.deadTime} and 30 s, with a standby ready. */
@@ -59,8 +64,18 @@ final class SupervisorScheduleIT {
         REMOVE,
         ADD,
         KILL_SUPERVISOR,
-        STALL_SUPERVISOR
+        STALL_SUPERVISOR,
+        DEAFEN,
+        SLOW_DISK,
+        FREEZE_DISK,
+        FILL,
+        CUT_SUPERVISORS
     }
+
+    /** Those of disks need strace. */
+    private static final List<Fault> KINDS = Stream.of(Fault.values())
+            .filter(fault -> SlowDisk.isAvailable() || (fault != Fault.SLOW_DISK && fault != Fault.FREEZE_DISK))
+            .toList();
 
     private final List<Fault> left = new ArrayList<>();
 
@@ -79,7 +94,9 @@ final class SupervisorScheduleIT {
         int learners = hasReplica ? 2 : 1;
         String replica = "readReplicas: " + SupervisedCluster.name(machines - 1) + "\nmaxLearners: 2";
         String shape = SHAPE.formatted(voters, hasReplica ? replica : "");
-        try (SupervisedCluster cluster = SupervisedCluster.found(folder, machines, voters, shape);
+        try (SupervisedCluster cluster = SlowDisk.isAvailable()
+                        ? SupervisedCluster.foundWithFsync(folder, machines, voters, shape)
+                        : SupervisedCluster.found(folder, machines, voters, shape);
                 Writer writer = Writer.start(cluster.clientUrls())) {
             SupervisedCluster.SupervisorJvm[] supervisors = {cluster.superviseApart(), cluster.superviseApart()};
             await("the declared shape").atMost(PATIENCE).until(() -> cluster.isOf(voters, learners));
@@ -135,7 +152,7 @@ final class SupervisorScheduleIT {
     /** Each once before any again: a few faults are of as many kinds. */
     private Fault next(Random random) {
         if (left.isEmpty()) {
-            left.addAll(List.of(Fault.values()));
+            left.addAll(KINDS);
         }
         return left.remove(random.nextInt(left.size()));
     }
@@ -159,6 +176,34 @@ final class SupervisorScheduleIT {
                 cluster.mute(victim);
                 TimeUnit.MILLISECONDS.sleep(millis);
                 cluster.heal(victim);
+            }
+            case DEAFEN -> {
+                cluster.deafen(victim);
+                TimeUnit.MILLISECONDS.sleep(millis);
+                cluster.heal(victim);
+            }
+            case SLOW_DISK, FREEZE_DISK -> {
+                cluster.delayFsyncs(victim, fault == Fault.SLOW_DISK ? SLOW_FSYNC : PATIENCE);
+                TimeUnit.MILLISECONDS.sleep(millis);
+                cluster.heal(victim);
+            }
+            case FILL -> {
+                NoSpaceAlarm alarm = NoSpaceAlarm.raise(cluster.look().orElseThrow().healthyVoters().stream()
+                        .filter(voter -> !voter.name().equals(SupervisedCluster.name(victim)))
+                        .findFirst()
+                        .orElseThrow()
+                        .clientUrls()
+                        .get(0));
+                cluster.kill(victim);
+                TimeUnit.MILLISECONDS.sleep(millis);
+                alarm.lift();
+            }
+            case CUT_SUPERVISORS -> {
+                int machines = cluster.settings().machines().size();
+                cluster.kill(victim);
+                IntStream.range(0, machines).forEach(cluster::cutClients);
+                TimeUnit.MILLISECONDS.sleep(millis);
+                IntStream.range(0, machines).forEach(cluster::heal);
             }
             default -> throw new IllegalArgumentException("no fault of a member: " + fault);
         }
