@@ -283,7 +283,7 @@ final class ForwardingIT {
             slow.flush();
             // A third more in base64.
             await().atMost(PATIENCE)
-                    .until(() -> sum(fixture, "understudy_gateway_requests_held_bytes") >= calls * bytes * 4 / 3);
+                    .until(() -> sum(fixture, "understudy_gateway_requests_held_bytes") * 3 >= calls * bytes * 4);
         }
         await().atMost(PATIENCE).until(() -> sum(fixture, "understudy_gateway_requests_held_bytes") == 0);
     }

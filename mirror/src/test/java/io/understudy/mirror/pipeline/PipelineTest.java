@@ -199,7 +199,7 @@ final class PipelineTest {
     void comparesTheFirstSnapshotAndThatAfterARejection() {
         AtomicInteger feeds = new AtomicInteger();
         FeedSource source = (range, kind, from) -> {
-            long revision = 5 + feeds.getAndIncrement();
+            long revision = 5L + feeds.getAndIncrement();
             return new SyncedFeed(at(revision)) {
                 @Override
                 public boolean poll(Duration timeout, FeedConsumer consumer) {
