@@ -121,10 +121,10 @@ class GoalPropertyTest {
         Set<MemberId> voters =
                 now.voters().stream().map(MemberFacts::id).collect(Collectors.toCollection(HashSet::new));
         if (step instanceof Step.Remove remove) {
-            voters.remove(remove.member());
+            voters.remove(remove.id());
         }
         if (step instanceof Step.Promote promote) {
-            voters.add(promote.learner());
+            voters.add(promote.id());
         }
         if (step instanceof Step.Restart || step instanceof Step.Migrate) {
             alive.remove(step.subject().orElseThrow());

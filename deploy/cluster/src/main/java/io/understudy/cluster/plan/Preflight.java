@@ -94,7 +94,7 @@ public final class Preflight {
         private static boolean isRemedy(Step step, Divergence divergence) {
             return divergence.hasMajority()
                     && ((step instanceof Step.Remove remove
-                                    && divergence.members().contains(remove.member()))
+                                    && divergence.members().contains(remove.id()))
                             || (step instanceof Step.MoveLeader move
                                     && divergence.members().contains(move.from())));
         }
@@ -163,9 +163,7 @@ public final class Preflight {
 
         private static boolean isRemovalOfDead(Step step, ClusterFacts facts) {
             return step instanceof Step.Remove remove
-                    && facts.member(remove.member())
-                            .filter(MemberFacts::isHealthy)
-                            .isEmpty();
+                    && facts.member(remove.id()).filter(MemberFacts::isHealthy).isEmpty();
         }
 
         static Optional<Refusal> learnerSlotIsFree(Step step, ClusterFacts facts) {
@@ -188,7 +186,7 @@ public final class Preflight {
             if (!(step instanceof Step.Promote promote)) {
                 return Optional.empty();
             }
-            return facts.member(promote.learner())
+            return facts.member(promote.id())
                     .filter(learner -> !learner.process().servesPeers().orElse(true))
                     .map(
                             learner -> new Refusal(
@@ -201,9 +199,7 @@ public final class Preflight {
         /** Some releases silently promote a learner when they apply an update of its peer URLs, each in its own list. */
         static Optional<Refusal> learnerStaysLearner(Step step, ClusterFacts facts) {
             if (!(step instanceof Step.UpdatePeerUrls update)
-                    || facts.member(update.member())
-                            .filter(MemberFacts::isLearner)
-                            .isEmpty()) {
+                    || facts.member(update.id()).filter(MemberFacts::isLearner).isEmpty()) {
                 return Optional.empty();
             }
             String unsafe = facts.members().stream()

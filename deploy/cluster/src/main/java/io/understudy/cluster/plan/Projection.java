@@ -43,16 +43,16 @@ public final class Projection {
                     .orElse(facts);
         }
         if (step instanceof Step.CatchUp catchUp) {
-            return change(facts, catchUp.learner(), member -> answering(member, answer(facts, leaderIndex(facts))));
+            return change(facts, catchUp.id(), member -> answering(member, answer(facts, leaderIndex(facts))));
         }
         if (step instanceof Step.Promote promote) {
-            return change(facts, promote.learner(), member -> as(member, Role.VOTER));
+            return change(facts, promote.id(), member -> as(member, Role.VOTER));
         }
         if (step instanceof Step.MoveLeader move) {
-            return led(facts, move.to());
+            return led(facts, move.id());
         }
         if (step instanceof Step.Remove remove) {
-            return without(facts, remove.member());
+            return without(facts, remove.id());
         }
         return atPlace(facts, step);
     }
@@ -65,7 +65,7 @@ public final class Projection {
             return change(facts, migrate.id(), member -> serving(facts, migrate.to(), member));
         }
         if (step instanceof Step.UpdatePeerUrls update) {
-            return change(facts, update.member(), member -> listedAt(member, update.peerUrls()));
+            return change(facts, update.id(), member -> listedAt(member, update.peerUrls()));
         }
         if (step instanceof Step.Downgrade downgrade) {
             return replaced(

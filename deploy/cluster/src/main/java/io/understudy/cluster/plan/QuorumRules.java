@@ -55,13 +55,13 @@ final class QuorumRules {
     static Quorum worst(Step step, ClusterFacts facts) {
         Quorum now = facts.quorum();
         if (step instanceof Step.Promote promote) {
-            return facts.member(promote.learner())
+            return facts.member(promote.id())
                     .filter(MemberFacts::isLearner)
                     .map(learner -> now.plusVoter(learner.isHealthy()))
                     .orElse(now);
         }
         if (step instanceof Step.Remove remove) {
-            return voter(facts, remove.member())
+            return voter(facts, remove.id())
                     .map(voter -> now.minusVoter(voter.isHealthy()))
                     .orElse(now);
         }
@@ -69,13 +69,13 @@ final class QuorumRules {
             return down(facts, restart.id());
         }
         if (step instanceof Step.Defragment defragment) {
-            return now.voters() <= 2 ? now : down(facts, defragment.member());
+            return now.voters() <= 2 ? now : down(facts, defragment.id());
         }
         if (step instanceof Step.Migrate migrate) {
             return down(facts, migrate.id());
         }
         // The others may not reach it until it listens there; a single member needs no connection.
-        return step instanceof Step.UpdatePeerUrls update && now.voters() > 1 ? down(facts, update.member()) : now;
+        return step instanceof Step.UpdatePeerUrls update && now.voters() > 1 ? down(facts, update.id()) : now;
     }
 
     private static Quorum down(ClusterFacts facts, MemberId id) {
@@ -122,7 +122,7 @@ final class QuorumRules {
 
     static Optional<Refusal> leaderIsHealthyVoter(Step step, ClusterFacts facts) {
         if (!(step instanceof Step.MoveLeader move)
-                || voter(facts, move.to()).filter(MemberFacts::isHealthy).isPresent()) {
+                || voter(facts, move.id()).filter(MemberFacts::isHealthy).isPresent()) {
             return Optional.empty();
         }
         return Optional.of(new Refusal(

@@ -24,6 +24,17 @@ public sealed interface Step {
         return Optional.empty();
     }
 
+    /** A step of a listed member. */
+    sealed interface OfMember extends Step {
+
+        MemberId id();
+
+        @Override
+        default Optional<MemberId> subject() {
+            return Optional.of(id());
+        }
+    }
+
     /** Returns the place of the affected process; empty for none. */
     default Optional<MemberSpec> place() {
         if (this instanceof AddLearner add) {
@@ -58,15 +69,10 @@ public sealed interface Step {
     }
 
     /** Starts a member that etcd expects, and waits until it serves. */
-    record Join(MemberSpec member, MemberId id) implements Step {
+    record Join(MemberSpec member, MemberId id) implements OfMember {
         @Override
         public String text() {
             return "start " + member.name() + " without data and wait until it serves";
-        }
-
-        @Override
-        public Optional<MemberId> subject() {
-            return Optional.of(id);
         }
     }
 
@@ -79,54 +85,34 @@ public sealed interface Step {
     }
 
     /** Waits until a learner has caught up with the leader. */
-    record CatchUp(MemberId learner, String label) implements Step {
+    record CatchUp(MemberId id, String label) implements OfMember {
         @Override
         public String text() {
             return "wait until " + label + " is in sync with the leader";
         }
-
-        @Override
-        public Optional<MemberId> subject() {
-            return Optional.of(learner);
-        }
     }
 
     /** Promotes a learner to a voter. */
-    record Promote(MemberId learner, String label) implements Step {
+    record Promote(MemberId id, String label) implements OfMember {
         @Override
         public String text() {
             return "promote " + label;
         }
-
-        @Override
-        public Optional<MemberId> subject() {
-            return Optional.of(learner);
-        }
     }
 
-    /** Moves leadership to another voter. */
-    record MoveLeader(MemberId from, MemberId to, String label) implements Step {
+    /** Moves leadership to another voter, of that ID. */
+    record MoveLeader(MemberId from, MemberId id, String label) implements OfMember {
         @Override
         public String text() {
             return "move leadership to " + label;
         }
-
-        @Override
-        public Optional<MemberId> subject() {
-            return Optional.of(to);
-        }
     }
 
     /** Removes a member for good: its ID never returns. */
-    record Remove(MemberId member, String label) implements Step {
+    record Remove(MemberId id, String label) implements OfMember {
         @Override
         public String text() {
             return "remove " + label + " permanently";
-        }
-
-        @Override
-        public Optional<MemberId> subject() {
-            return Optional.of(member);
         }
     }
 
@@ -143,7 +129,7 @@ public sealed interface Step {
             @Nullable EtcdVersion version,
             Optional<Path> program,
             boolean writesRaftSnapshot)
-            implements Step {
+            implements OfMember {
 
         public Restart(MemberSpec member, MemberId id) {
             this(member, id, null, Optional.empty(), false);
@@ -163,14 +149,9 @@ public sealed interface Step {
         @Override
         public String inVain() {
             return version == null
-                    ? Step.super.inVain()
+                    ? OfMember.super.inVain()
                     : member.name() + " was restarted but does not have version " + version
                             + ": install it on its machine first";
-        }
-
-        @Override
-        public Optional<MemberId> subject() {
-            return Optional.of(id);
         }
     }
 
@@ -183,7 +164,7 @@ public sealed interface Step {
     }
 
     /** Updates the peer URLs of a member in the member list. */
-    record UpdatePeerUrls(MemberId member, String label, List<URI> peerUrls) implements Step {
+    record UpdatePeerUrls(MemberId id, String label, List<URI> peerUrls) implements OfMember {
         public UpdatePeerUrls {
             peerUrls = List.copyOf(peerUrls);
         }
@@ -192,23 +173,13 @@ public sealed interface Step {
         public String text() {
             return "update the peer URLs of " + label + " to " + joined(peerUrls);
         }
-
-        @Override
-        public Optional<MemberId> subject() {
-            return Optional.of(member);
-        }
     }
 
     /** Moves a member with its ID and data to another place, by a restart. */
-    record Migrate(MemberSpec from, MemberSpec to, MemberId id) implements Step {
+    record Migrate(MemberSpec from, MemberSpec to, MemberId id) implements OfMember {
         @Override
         public String text() {
             return "stop " + from.name() + ", move its data and start it as " + to.name();
-        }
-
-        @Override
-        public Optional<MemberId> subject() {
-            return Optional.of(id);
         }
     }
 
@@ -221,15 +192,10 @@ public sealed interface Step {
     }
 
     /** Makes a member rewrite its database file; it serves nothing meanwhile. */
-    record Defragment(MemberId member, String label) implements Step {
+    record Defragment(MemberId id, String label) implements OfMember {
         @Override
         public String text() {
             return "defragment " + label;
-        }
-
-        @Override
-        public Optional<MemberId> subject() {
-            return Optional.of(member);
         }
     }
 

@@ -129,7 +129,7 @@ record StepWatch(ClusterObserver observer, StepWork work, OperationTimeouts pati
     }
 
     private static Optional<Mark> applied(ClusterFacts now, Step.CatchUp step) {
-        return leading(now).flatMap(leading -> now.member(step.learner())
+        return leading(now).flatMap(leading -> now.member(step.id())
                 .flatMap(MemberFacts::answer)
                 .map(own -> new Mark(own.appliedIndex(), leading.raftIndex())));
     }
@@ -216,21 +216,19 @@ record StepWatch(ClusterObserver observer, StepWork work, OperationTimeouts pati
                         .anyMatch(add.member().peerUrls()::contains));
             }
             if (step instanceof Step.Remove remove) {
-                return now.member(remove.member()).isEmpty() && now.leader().isPresent();
+                return now.member(remove.id()).isEmpty() && now.leader().isPresent();
             }
             if (step instanceof Step.MoveLeader move) {
                 return now.leader()
                         .map(MemberFacts::id)
-                        .filter(move.to()::equals)
+                        .filter(move.id()::equals)
                         .isPresent();
             }
             if (step instanceof Step.Promote promote) {
-                return member(now, promote.learner())
-                        .filter(MemberFacts::isVoter)
-                        .isPresent();
+                return member(now, promote.id()).filter(MemberFacts::isVoter).isPresent();
             }
             if (step instanceof Step.UpdatePeerUrls update) {
-                return member(now, update.member())
+                return member(now, update.id())
                         .filter(member -> Set.copyOf(member.peerUrls()).equals(Set.copyOf(update.peerUrls())))
                         .isPresent();
             }
@@ -250,7 +248,7 @@ record StepWatch(ClusterObserver observer, StepWork work, OperationTimeouts pati
                                         || storage.version().equals(downgrade.version())));
             }
             if (step instanceof Step.Defragment defragment) {
-                return member(now, defragment.member())
+                return member(now, defragment.id())
                         .filter(MemberFacts::isHealthy)
                         .isPresent();
             }
@@ -265,7 +263,7 @@ record StepWatch(ClusterObserver observer, StepWork work, OperationTimeouts pati
                         .isPresent();
             }
             if (step instanceof Step.CatchUp catchUp) {
-                return member(now, catchUp.learner())
+                return member(now, catchUp.id())
                         .filter(member -> InSync.isSo(now, member))
                         .isPresent();
             }

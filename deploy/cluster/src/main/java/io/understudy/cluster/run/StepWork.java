@@ -89,24 +89,24 @@ public final class StepWork {
             }
             membership.addLearner(add.member().peerUrls());
         } else if (step instanceof Step.Promote promote) {
-            facts.member(promote.learner())
+            facts.member(promote.id())
                     .flatMap(each -> machines.place(each.name()))
                     .ifPresent(place -> part(() -> machines.letGo(place)));
-            membership.promote(promote.learner());
+            membership.promote(promote.id());
         } else if (step instanceof Step.MoveLeader move) {
-            membership.moveLeader(move.to());
+            membership.moveLeader(move.id());
         } else if (step instanceof Step.Remove remove) {
-            membership.remove(remove.member());
+            membership.remove(remove.id());
         } else if (step instanceof Step.Compact compact) {
             membership.compact(compact.revision());
         } else if (step instanceof Step.Defragment defragment) {
-            membership.defragment(defragment.member());
+            membership.defragment(defragment.id());
         } else if (step instanceof Step.Disarm disarm) {
             membership.disarm(disarm.alarm());
         } else if (step instanceof Step.Downgrade downgrade) {
             membership.downgrade(downgrade.version());
         } else if (step instanceof Step.UpdatePeerUrls update) {
-            membership.updatePeerUrls(update.member(), update.peerUrls());
+            membership.updatePeerUrls(update.id(), update.peerUrls());
         } else {
             order(step, facts);
         }
@@ -441,18 +441,18 @@ public final class StepWork {
      */
     void finish(Step step, ClusterFacts before) {
         if (step instanceof Step.Remove remove) {
-            before.member(remove.member())
+            before.member(remove.id())
                     .flatMap(gone -> machines.places().stream()
                             .filter(place -> isAt(gone, place))
                             .findFirst())
                     .filter(place -> before.members().stream()
-                            .noneMatch(other -> !other.id().equals(remove.member())
+                            .noneMatch(other -> !other.id().equals(remove.id())
                                     && (isAt(other, place) || other.name().equals(place.name()))))
                     .filter(this::isRunning)
                     .filter(place -> machines.owner(place)
-                            .map(new DataOwner(before.cluster(), remove.member())::equals)
+                            .map(new DataOwner(before.cluster(), remove.id())::equals)
                             .orElseGet(() -> started.contains(place)
-                                    || before.member(remove.member())
+                                    || before.member(remove.id())
                                             .filter(MemberFacts::hasStarted)
                                             .isPresent()))
                     .ifPresent(machines::retire);

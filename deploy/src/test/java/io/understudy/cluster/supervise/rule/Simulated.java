@@ -344,7 +344,7 @@ final class Simulated {
         if (!(step instanceof Step.Promote) && !(step instanceof Step.Remove)) {
             return;
         }
-        MemberId subject = step instanceof Step.Promote promote ? promote.learner() : ((Step.Remove) step).member();
+        MemberId subject = step instanceof Step.Promote promote ? promote.id() : ((Step.Remove) step).id();
         MemberFacts member = facts.member(subject).orElseThrow();
         long voters = facts.voters().size();
         long healthy = facts.voters().stream().filter(MemberFacts::isHealthy).count();
@@ -377,15 +377,14 @@ final class Simulated {
                     .findFirst()
                     .ifPresent(each -> launch(start.member().name(), each.getKey()));
         } else if (step instanceof Step.Promote promote) {
-            members.computeIfPresent(
-                    promote.learner(), (id, learner) -> new Member(learner.machine(), Role.VOTER, true, 0));
+            members.computeIfPresent(promote.id(), (id, learner) -> new Member(learner.machine(), Role.VOTER, true, 0));
         } else if (step instanceof Step.Remove remove) {
-            Member removed = members.remove(remove.member());
+            Member removed = members.remove(remove.id());
             if (!stalled.contains(removed.machine())) {
-                processes.remove(removed.machine(), remove.member());
+                processes.remove(removed.machine(), remove.id());
             }
         } else if (step instanceof Step.MoveLeader move) {
-            leader = Optional.of(move.to());
+            leader = Optional.of(move.id());
             term++;
         } else if (step instanceof Step.Retire retire) {
             processes.remove(retire.member().name());
