@@ -21,6 +21,22 @@ public final class MemberGoals {
 
     private MemberGoals() {}
 
+    /** A goal of a listed member. */
+    private interface OfMember extends NextStep {
+
+        MemberId member();
+
+        Next after(ClusterFacts facts, MemberFacts found);
+
+        @Override
+        default Next after(ClusterFacts facts) {
+            return facts.member(member())
+                    .map(found -> after(facts, found))
+                    .orElseGet(() -> Next.impossible(
+                            "is-member", "no member has the ID " + member(), "See understudy cluster status"));
+        }
+    }
+
     /**
      * Adds a member as a learner and promotes it only when it has caught up.
      *
@@ -113,15 +129,10 @@ public final class MemberGoals {
     }
 
     /** A learner votes, once it has caught up. */
-    public record PromoteMember(MemberId member) implements NextStep {
+    public record PromoteMember(MemberId member) implements OfMember {
 
         @Override
-        public Next after(ClusterFacts facts) {
-            Optional<MemberFacts> listed = facts.member(member);
-            if (listed.isEmpty()) {
-                return Next.impossible("is-member", "no member has the ID " + member, "See understudy cluster status");
-            }
-            MemberFacts found = listed.get();
+        public Next after(ClusterFacts facts, MemberFacts found) {
             if (found.isVoter()) {
                 return new Next.Reached(found.label() + " is a voting member");
             }
@@ -176,15 +187,10 @@ public final class MemberGoals {
      *
      * <p>The peer URL is updated first, so that the member list shows the progress.
      */
-    public record MigrateMember(MemberId member, MemberSpec from, MemberSpec to) implements NextStep {
+    public record MigrateMember(MemberId member, MemberSpec from, MemberSpec to) implements OfMember {
 
         @Override
-        public Next after(ClusterFacts facts) {
-            Optional<MemberFacts> listed = facts.member(member);
-            if (listed.isEmpty()) {
-                return Next.impossible("is-member", "no member has the ID " + member, "See understudy cluster status");
-            }
-            MemberFacts found = listed.get();
+        public Next after(ClusterFacts facts, MemberFacts found) {
             Optional<Step> handOver = Leadership.away(facts, found);
             if (found.name().equals(to.name()) && found.isHealthy() && isAt(found)) {
                 return new Next.Reached(to.name() + " serves with the data of member " + member);
@@ -224,15 +230,10 @@ public final class MemberGoals {
      *
      * @param place the member as it is to be started
      */
-    public record ChangePeerUrls(MemberId member, MemberSpec place) implements NextStep {
+    public record ChangePeerUrls(MemberId member, MemberSpec place) implements OfMember {
 
         @Override
-        public Next after(ClusterFacts facts) {
-            Optional<MemberFacts> listed = facts.member(member);
-            if (listed.isEmpty()) {
-                return Next.impossible("is-member", "no member has the ID " + member, "See understudy cluster status");
-            }
-            MemberFacts found = listed.get();
+        public Next after(ClusterFacts facts, MemberFacts found) {
             boolean isListed = Urls.same(found.peerUrls(), place.peerUrls());
             if (isListed && found.isHealthy() && found.process().servesPeers().orElse(true)) {
                 return new Next.Reached(found.label() + " has the peer URLs " + place.peerUrls());
@@ -249,15 +250,10 @@ public final class MemberGoals {
      *
      * @param place the member with its new URLs
      */
-    public record ChangeClientUrls(MemberId member, MemberSpec place) implements NextStep {
+    public record ChangeClientUrls(MemberId member, MemberSpec place) implements OfMember {
 
         @Override
-        public Next after(ClusterFacts facts) {
-            Optional<MemberFacts> listed = facts.member(member);
-            if (listed.isEmpty()) {
-                return Next.impossible("is-member", "no member has the ID " + member, "See understudy cluster status");
-            }
-            MemberFacts found = listed.get();
+        public Next after(ClusterFacts facts, MemberFacts found) {
             if (found.isHealthy() && Urls.same(found.clientUrls(), place.clientUrls())) {
                 return new Next.Reached(found.label() + " serves clients at " + place.clientUrls());
             }
