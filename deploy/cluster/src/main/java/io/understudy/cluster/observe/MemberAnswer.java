@@ -79,31 +79,21 @@ public record MemberAnswer(
 
     /** Returns this response with another version. */
     public MemberAnswer withVersion(EtcdVersion other) {
-        return with(other, leader, raftTerm);
+        return with(other, leader, raftTerm, storage);
     }
 
     /** Returns this response with another leader and term. */
     public MemberAnswer withLeader(MemberId other, long term) {
-        return with(version, Optional.of(other), term);
+        return with(version, Optional.of(other), term, storage);
     }
 
     /** Returns this response with another storage version or downgrade. */
     public MemberAnswer withStorage(StorageStatus other) {
-        return new MemberAnswer(
-                version,
-                leader,
-                raftTerm,
-                raftIndex,
-                appliedIndex,
-                revision,
-                databaseBytes,
-                databaseBytesInUse,
-                reachesQuorum,
-                errors,
-                other);
+        return with(version, leader, raftTerm, other);
     }
 
-    private MemberAnswer with(EtcdVersion otherVersion, Optional<MemberId> otherLeader, long term) {
+    private MemberAnswer with(
+            EtcdVersion otherVersion, Optional<MemberId> otherLeader, long term, StorageStatus otherStorage) {
         return new MemberAnswer(
                 otherVersion,
                 otherLeader,
@@ -115,6 +105,6 @@ public record MemberAnswer(
                 databaseBytesInUse,
                 reachesQuorum,
                 errors,
-                storage);
+                otherStorage);
     }
 }
