@@ -1,8 +1,8 @@
 package io.understudy.local.binary;
 
+import io.understudy.local.process.Folders;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -156,7 +156,7 @@ final class EtcdCache implements BinarySource {
                     StandardOpenOption.READ);
             long end = System.nanoTime() + PATIENCE.toNanos();
             boolean reported = false;
-            while (!tryLock(file)) {
+            while (!Folders.tryLock(file)) {
                 if (System.nanoTime() > end) {
                     file.close();
                     throw new NotHereException(folder.resolve(".lock") + " is locked by another process for more than "
@@ -174,15 +174,6 @@ final class EtcdCache implements BinarySource {
         /** The folder that the holder may write to. */
         Path folder() {
             return folder;
-        }
-
-        private static boolean tryLock(FileChannel file) throws IOException {
-            try {
-                return file.tryLock() != null;
-            } catch (OverlappingFileLockException e) {
-                // Another thread of this JVM holds it.
-                return false;
-            }
         }
 
         private static void pause(FileChannel file) throws IOException, NotHereException {

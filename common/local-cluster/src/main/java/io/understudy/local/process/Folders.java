@@ -2,12 +2,14 @@ package io.understudy.local.process;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.stream.Stream;
 
-/** Makes and deletes folders. */
+/** Makes and deletes folders, and locks files. */
 public final class Folders {
 
     private Folders() {}
@@ -32,6 +34,15 @@ public final class Folders {
             }
         } catch (IOException e) {
             throw new UncheckedIOException("cannot delete folder " + folder, e);
+        }
+    }
+
+    /** Locks a file; false if another process or another thread of this one holds the lock. */
+    public static boolean tryLock(FileChannel file) throws IOException {
+        try {
+            return file.tryLock() != null;
+        } catch (OverlappingFileLockException e) {
+            return false;
         }
     }
 }

@@ -6,7 +6,6 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.channels.FileChannel;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -59,19 +58,11 @@ public final class FreePorts implements AutoCloseable {
     private void tryTake(Path folder, int port) throws IOException {
         FileChannel file = FileChannel.open(
                 folder.resolve(Integer.toString(port)), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-        if (tryLock(file) && isFree(port)) {
+        if (Folders.tryLock(file) && isFree(port)) {
             ports.add(port);
             locks.add(file);
         } else {
             file.close();
-        }
-    }
-
-    private static boolean tryLock(FileChannel file) throws IOException {
-        try {
-            return file.tryLock() != null;
-        } catch (OverlappingFileLockException e) {
-            return false;
         }
     }
 

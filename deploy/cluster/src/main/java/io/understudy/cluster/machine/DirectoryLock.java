@@ -4,13 +4,10 @@ import io.understudy.local.process.Folders;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A lock beside a data directory, for all processes that start and stop members. Whether a member runs must not change
@@ -45,7 +42,7 @@ public final class DirectoryLock {
 
     private static void await(FileChannel file, Path path) throws IOException {
         long end = System.nanoTime() + PATIENCE.toNanos();
-        while (lock(file) == null) {
+        while (!Folders.tryLock(file)) {
             if (System.nanoTime() > end) {
                 throw new IllegalStateException(
                         "another process is starting or stopping a member: " + path + " is locked");
@@ -56,16 +53,6 @@ public final class DirectoryLock {
                 Thread.currentThread().interrupt();
                 throw new IllegalStateException("interrupted while waiting for the lock on " + path, e);
             }
-        }
-    }
-
-    /** Returns the lock; null if it is held elsewhere. */
-    private static @Nullable FileLock lock(FileChannel file) throws IOException {
-        try {
-            return file.tryLock();
-        } catch (OverlappingFileLockException e) {
-            // By another thread of this process.
-            return null;
         }
     }
 }

@@ -1,16 +1,14 @@
 package io.understudy.lab.directory;
 
 import io.understudy.lab.failure.LabException;
+import io.understudy.local.process.Folders;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.OptionalLong;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The lock of a lab's directory. The operating system's lock on the file decides, so that a killed lab leaves none
@@ -34,7 +32,7 @@ final class LabLock implements AutoCloseable {
         try {
             // Read through this very channel: closing any other one of the file would drop this process's lock on it.
             OptionalLong holder = readPid(channel);
-            if (tryLock(channel) == null) {
+            if (!Folders.tryLock(channel)) {
                 throw new LabException("the lab in " + file.getParent() + " is already running as process "
                         + (holder.isPresent() ? Long.toString(holder.getAsLong()) : "with unknown id")
                         + "; stop it, or choose another directory with --data-dir");
@@ -56,15 +54,6 @@ final class LabLock implements AutoCloseable {
     public void close() throws IOException {
         try (channel) {
             writePid(channel, "");
-        }
-    }
-
-    private static @Nullable FileLock tryLock(FileChannel channel) throws IOException {
-        try {
-            return channel.tryLock();
-        } catch (OverlappingFileLockException e) {
-            // Held by this JVM.
-            return null;
         }
     }
 
