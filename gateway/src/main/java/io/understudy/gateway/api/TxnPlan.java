@@ -13,6 +13,7 @@ import io.understudy.vocabulary.KeyRange;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -42,28 +43,7 @@ public final class TxnPlan {
 
     /** Returns the keys of all comparisons. */
     public List<KeyRange> compared() {
-        List<KeyRange> ranges = new ArrayList<>();
-        addCompared(request, ranges);
-        return ranges;
-    }
-
-    private static void addCompared(TxnRequest request, List<KeyRange> ranges) {
-        for (Compare compare : request.getCompareList()) {
-            KeyRange keys = RangeRequests.keys(compare.getKey(), compare.getRangeEnd());
-            if (keys != null) {
-                ranges.add(keys);
-            }
-        }
-        addCompared(request.getSuccessList(), ranges);
-        addCompared(request.getFailureList(), ranges);
-    }
-
-    private static void addCompared(List<RequestOp> ops, List<KeyRange> ranges) {
-        for (RequestOp op : ops) {
-            if (op.hasRequestTxn()) {
-                addCompared(op.getRequestTxn(), ranges);
-            }
-        }
+        return TxnRequests.compared(request);
     }
 
     /**
@@ -82,30 +62,17 @@ public final class TxnPlan {
      * @param ofRange returns {@link RangeEvaluation#looksAt} of a range, at its requested revision
      */
     public long looksAt(KeySpace at, ToLongFunction<RangeRequest> ofRange) {
-        return looksAt(request, at, ofRange);
-    }
-
-    private static long looksAt(TxnRequest request, KeySpace at, ToLongFunction<RangeRequest> ofRange) {
-        long entries = 0;
-        for (Compare compare : request.getCompareList()) {
-            KeyRange keys = compare.getRangeEnd().isEmpty()
-                    ? null
-                    : RangeRequests.keys(compare.getKey(), compare.getRangeEnd());
-            entries += LOOK_UP + (keys == null ? 0 : at.count(keys));
-        }
-        return entries
-                + looksAt(request.getSuccessList(), at, ofRange)
-                + looksAt(request.getFailureList(), at, ofRange);
-    }
-
-    private static long looksAt(List<RequestOp> ops, KeySpace at, ToLongFunction<RangeRequest> ofRange) {
-        long entries = 0;
-        for (RequestOp op : ops) {
-            entries += op.hasRequestTxn()
-                    ? looksAt(op.getRequestTxn(), at, ofRange)
-                    : LOOK_UP + ofRange.applyAsLong(op.getRequestRange());
-        }
-        return entries;
+        LongAdder entries = new LongAdder();
+        TxnRequests.walk(
+                request,
+                compare -> {
+                    KeyRange keys = compare.getRangeEnd().isEmpty()
+                            ? null
+                            : RangeRequests.keys(compare.getKey(), compare.getRangeEnd());
+                    entries.add(LOOK_UP + (keys == null ? 0 : at.count(keys)));
+                },
+                range -> entries.add(LOOK_UP + ofRange.applyAsLong(range)));
+        return entries.sum();
     }
 
     private static TxnPath.Branch branch(TxnRequest request, KeySpace at) {

@@ -1,12 +1,16 @@
 package io.understudy.gateway.api;
 
+import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.Compare;
+import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
 import io.understudy.etcd.EtcdVersion;
 import io.understudy.vocabulary.KeyRange;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 /**
  * Validates transactions and derives their keys and permissions, as etcd does ({@code v3rpc/key.go}, {@code
@@ -52,16 +56,10 @@ public final class TxnRequests {
      * transactions always go through the log.
      */
     public static boolean isSerializable(TxnRequest request) {
-        return isSerializable(request.getSuccessList()) && isSerializable(request.getFailureList());
-    }
-
-    private static boolean isSerializable(List<RequestOp> ops) {
-        for (RequestOp op : ops) {
-            if (!op.hasRequestRange() || !op.getRequestRange().getSerializable()) {
-                return false;
-            }
-        }
-        return true;
+        return isOfRanges(request)
+                && Stream.of(request.getSuccessList(), request.getFailureList())
+                        .flatMap(List::stream)
+                        .allMatch(op -> op.getRequestRange().getSerializable());
     }
 
     /**
@@ -126,56 +124,48 @@ public final class TxnRequests {
      */
     public static List<Permission> permissions(TxnRequest request) {
         List<Permission> permissions = new ArrayList<>();
-        addPermissions(request, permissions);
+        walk(
+                request,
+                compare -> permissions.add(new Permission.Read(compare.getKey(), compare.getRangeEnd())),
+                range -> permissions.add(RangeRequests.permission(range)));
         // An empty transaction needs no permission.
         return permissions.isEmpty() ? List.of(Permission.Standing.NONE) : permissions;
-    }
-
-    private static void addPermissions(TxnRequest request, List<Permission> permissions) {
-        for (Compare compare : request.getCompareList()) {
-            permissions.add(new Permission.Read(compare.getKey(), compare.getRangeEnd()));
-        }
-        addPermissions(request.getSuccessList(), permissions);
-        addPermissions(request.getFailureList(), permissions);
-    }
-
-    private static void addPermissions(List<RequestOp> ops, List<Permission> permissions) {
-        for (RequestOp op : ops) {
-            if (op.hasRequestRange()) {
-                permissions.add(RangeRequests.permission(op.getRequestRange()));
-            } else if (op.hasRequestTxn()) {
-                addPermissions(op.getRequestTxn(), permissions);
-            }
-        }
     }
 
     /** Returns all non-empty ranges of both branches. */
     public static List<KeyRange> ranges(TxnRequest request) {
         List<KeyRange> ranges = new ArrayList<>();
-        addRanges(request, ranges);
+        walk(
+                request,
+                compare -> addKeys(compare.getKey(), compare.getRangeEnd(), ranges),
+                range -> addKeys(range.getKey(), range.getRangeEnd(), ranges));
         return ranges;
     }
 
-    private static void addRanges(TxnRequest request, List<KeyRange> ranges) {
-        for (Compare compare : request.getCompareList()) {
-            KeyRange keys = RangeRequests.keys(compare.getKey(), compare.getRangeEnd());
-            if (keys != null) {
-                ranges.add(keys);
-            }
-        }
-        addRanges(request.getSuccessList(), ranges);
-        addRanges(request.getFailureList(), ranges);
+    /** Returns the non-empty ranges of all comparisons. */
+    static List<KeyRange> compared(TxnRequest request) {
+        List<KeyRange> ranges = new ArrayList<>();
+        walk(request, compare -> addKeys(compare.getKey(), compare.getRangeEnd(), ranges), range -> {});
+        return ranges;
     }
 
-    private static void addRanges(List<RequestOp> ops, List<KeyRange> ranges) {
-        for (RequestOp op : ops) {
-            if (op.hasRequestRange()) {
-                KeyRange keys = RangeRequests.keys(op.getRequestRange());
-                if (keys != null) {
-                    ranges.add(keys);
+    private static void addKeys(ByteString key, ByteString rangeEnd, List<KeyRange> ranges) {
+        KeyRange keys = RangeRequests.keys(key, rangeEnd);
+        if (keys != null) {
+            ranges.add(keys);
+        }
+    }
+
+    /** Visits comparisons, then ranges, of both branches; nested transactions at their place. */
+    static void walk(TxnRequest request, Consumer<Compare> comparisons, Consumer<RangeRequest> ranges) {
+        request.getCompareList().forEach(comparisons);
+        for (List<RequestOp> branch : List.of(request.getSuccessList(), request.getFailureList())) {
+            for (RequestOp op : branch) {
+                if (op.hasRequestRange()) {
+                    ranges.accept(op.getRequestRange());
+                } else if (op.hasRequestTxn()) {
+                    walk(op.getRequestTxn(), comparisons, ranges);
                 }
-            } else if (op.hasRequestTxn()) {
-                addRanges(op.getRequestTxn(), ranges);
             }
         }
     }
