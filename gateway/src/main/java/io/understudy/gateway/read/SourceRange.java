@@ -14,6 +14,7 @@ import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdError;
 import io.understudy.etcd.EtcdErrors;
 import io.understudy.etcd.EtcdFailure;
+import io.understudy.etcd.EtcdMessages;
 import io.understudy.etcd.Member;
 import io.understudy.etcd.Remedy;
 import io.understudy.etcd.Role;
@@ -22,7 +23,6 @@ import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.read.Answer.Provenance.Origin;
 import io.understudy.gateway.replica.Entry;
 import io.understudy.vocabulary.ClusterId;
-import io.understudy.vocabulary.Revision;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -261,13 +261,7 @@ final class SourceRange {
         static SourceAnswer of(RangeResponse response, Origin origin) {
             List<Entry> entries = new ArrayList<>(response.getKvsCount());
             for (KeyValue kv : response.getKvsList()) {
-                entries.add(Entry.of(new io.understudy.vocabulary.KeyValue(
-                        kv.getKey(),
-                        kv.getValue(),
-                        new Revision(kv.getCreateRevision()),
-                        new Revision(kv.getModRevision()),
-                        kv.getVersion(),
-                        kv.getLease())));
+                entries.add(Entry.of(EtcdMessages.keyValue(kv)));
             }
             return new SourceAnswer(
                     new ClusterId(response.getHeader().getClusterId()),

@@ -2,7 +2,6 @@ package io.understudy.gateway.verify;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.KVGrpc;
-import io.etcd.jetcd.api.KeyValue;
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RangeResponse;
 import io.grpc.StatusRuntimeException;
@@ -10,12 +9,12 @@ import io.understudy.etcd.ClusterView;
 import io.understudy.etcd.Duty;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.EtcdMessages;
 import io.understudy.etcd.Member;
 import io.understudy.etcd.Role;
 import io.understudy.gateway.replica.Entry;
 import io.understudy.gateway.replica.ReplicaState;
 import io.understudy.vocabulary.ClusterId;
-import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -112,7 +111,7 @@ record MajorityVote(EtcdCluster source, Duration timeout) {
             if (!answering.equals(state.cluster())) {
                 throw new AnotherClusterException(answering);
             }
-            Entry theirs = response.getKvsCount() == 0 ? null : entry(response.getKvs(0));
+            Entry theirs = response.getKvsCount() == 0 ? null : Entry.of(EtcdMessages.keyValue(response.getKvs(0)));
             if (!Objects.equals(theirs, state.get(key))) {
                 return false;
             }
@@ -126,15 +125,5 @@ record MajorityVote(EtcdCluster source, Duration timeout) {
         AnotherClusterException(ClusterId answering) {
             super("endpoint reaches cluster " + answering);
         }
-    }
-
-    private static Entry entry(KeyValue kv) {
-        return Entry.of(new io.understudy.vocabulary.KeyValue(
-                kv.getKey(),
-                kv.getValue(),
-                new Revision(kv.getCreateRevision()),
-                new Revision(kv.getModRevision()),
-                kv.getVersion(),
-                kv.getLease()));
     }
 }
