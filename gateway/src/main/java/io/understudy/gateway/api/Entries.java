@@ -4,6 +4,8 @@ import io.understudy.gateway.replica.Entry;
 import io.understudy.gateway.replica.Entry.EntryFields;
 import java.util.Iterator;
 import java.util.List;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 
 /** The entries of an answer, in its order. Immutable and repeatedly iterable. */
 public interface Entries extends Iterable<Entry> {
@@ -28,56 +30,33 @@ public interface Entries extends Iterable<Entry> {
 
     /** These of a key space, counted up at once for an answer with {@code fields}. */
     static Entries measured(List<Entry> entries, EntryFields fields, KeySpace at) {
-        Entries listed = of(entries, at);
-        long bytes = listed.answerBytes(fields);
-        return new Entries() {
-            @Override
-            public long size() {
-                return listed.size();
-            }
-
-            @Override
-            public long answerBytes(EntryFields same) {
-                return bytes;
-            }
-
-            @Override
-            public Runnable keep(Runnable end) {
-                return listed.keep(end);
-            }
-
-            @Override
-            public Iterator<Entry> iterator() {
-                return listed.iterator();
-            }
-        };
+        return listed(entries, at::keep, of(entries).answerBytes(fields));
     }
 
     /** These of a key space. */
     static Entries of(List<Entry> entries, KeySpace at) {
+        return listed(entries, at::keep, null);
+    }
+
+    static Entries of(List<Entry> entries) {
+        return listed(entries, end -> () -> {}, null);
+    }
+
+    private static Entries listed(List<Entry> entries, UnaryOperator<Runnable> keep, @Nullable Long bytes) {
         return new Entries() {
             @Override
             public long size() {
                 return entries.size();
+            }
+
+            @Override
+            public long answerBytes(EntryFields fields) {
+                return bytes == null ? Entries.super.answerBytes(fields) : bytes;
             }
 
             @Override
             public Runnable keep(Runnable end) {
-                return at.keep(end);
-            }
-
-            @Override
-            public Iterator<Entry> iterator() {
-                return entries.iterator();
-            }
-        };
-    }
-
-    static Entries of(List<Entry> entries) {
-        return new Entries() {
-            @Override
-            public long size() {
-                return entries.size();
+                return keep.apply(end);
             }
 
             @Override
