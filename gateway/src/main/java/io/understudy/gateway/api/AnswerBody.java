@@ -14,7 +14,9 @@ public interface AnswerBody {
     long UNKNOWN = -1;
 
     /** Returns the total length, or {@link #UNKNOWN}. */
-    long length();
+    default long length() {
+        return UNKNOWN;
+    }
 
     /**
      * Appends the next piece: at least {@code wanted} bytes unless fewer remain, and not many more.

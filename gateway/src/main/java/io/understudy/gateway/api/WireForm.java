@@ -54,11 +54,6 @@ public final class WireForm {
         }
 
         @Override
-        public long length() {
-            return UNKNOWN;
-        }
-
-        @Override
         public Runnable keep(Runnable end) {
             return result.keep(end);
         }

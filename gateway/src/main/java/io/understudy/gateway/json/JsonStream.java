@@ -258,11 +258,6 @@ final class JsonStream implements StreamTaker {
         }
 
         @Override
-        public long length() {
-            return UNKNOWN;
-        }
-
-        @Override
         public Runnable keep(Runnable end) {
             return keep.apply(end);
         }

@@ -38,11 +38,6 @@ final class ResultJson implements AnswerBody {
     }
 
     @Override
-    public long length() {
-        return UNKNOWN;
-    }
-
-    @Override
     public Runnable keep(Runnable end) {
         return result.keep(end);
     }

@@ -54,11 +54,6 @@ final class CommitText {
         }
 
         @Override
-        public long length() {
-            return UNKNOWN;
-        }
-
-        @Override
         public Runnable keep(Runnable end) {
             return batch.keep(end);
         }

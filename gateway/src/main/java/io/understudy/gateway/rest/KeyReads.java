@@ -124,11 +124,6 @@ record KeyReads(Reads reads, Identification identification) {
     private record EntryJson(RangeResult result, Entry entry) implements AnswerBody {
 
         @Override
-        public long length() {
-            return UNKNOWN;
-        }
-
-        @Override
         public Runnable keep(Runnable end) {
             return result.keep(end);
         }
@@ -162,11 +157,6 @@ record KeyReads(Reads reads, Identification identification) {
             this.result = result;
             this.page = page;
             this.entries = result.entries().iterator();
-        }
-
-        @Override
-        public long length() {
-            return UNKNOWN;
         }
 
         @Override
