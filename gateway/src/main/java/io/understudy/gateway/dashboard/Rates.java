@@ -4,6 +4,7 @@ import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.distribution.CountAtBucket;
 import io.micrometer.core.instrument.search.Search;
 import io.understudy.gateway.metrics.GatewayMeter;
 import java.util.Collection;
@@ -12,6 +13,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /** Rates since the last look, from the gateway's own metrics. Not thread-safe. */
@@ -109,5 +112,59 @@ final class Rates {
 
     private static void put(Map<String, Double> values, String series, OptionalDouble value) {
         value.ifPresent(known -> values.put(series, known));
+    }
+
+    /**
+     * Quantiles of the latencies since the last look, interpolated in the timers' buckets. Not thread-safe.
+     */
+    static final class LatencyShares {
+
+        /** Cumulative counts of all timers by upper bound in nanoseconds. */
+        private Map<Double, Double> before = Map.of();
+
+        private TreeMap<Double, Double> recent = new TreeMap<>();
+        private double total;
+        private double totalBefore;
+
+        /** Reads the timers, which have equal buckets. */
+        void look(Collection<Timer> timers) {
+            Map<Double, Double> now = new HashMap<>();
+            double count = 0;
+            for (Timer timer : timers) {
+                for (CountAtBucket bucket : timer.takeSnapshot().histogramCounts()) {
+                    if (bucket.bucket() < Double.MAX_VALUE) {
+                        now.merge(bucket.bucket(TimeUnit.NANOSECONDS), bucket.count(), Double::sum);
+                    }
+                }
+                count += timer.count();
+            }
+            TreeMap<Double, Double> since = new TreeMap<>();
+            now.forEach((bound, sum) -> since.put(bound, sum - before.getOrDefault(bound, 0.0)));
+            recent = since;
+            total = count - totalBefore;
+            totalBefore = count;
+            before = now;
+        }
+
+        /** Returns a quantile in milliseconds; empty without samples. */
+        OptionalDouble millis(double share) {
+            if (total <= 0 || recent.isEmpty()) {
+                return OptionalDouble.empty();
+            }
+            double wanted = share * total;
+            double lowerBound = 0;
+            double below = 0;
+            for (Map.Entry<Double, Double> bucket : recent.entrySet()) {
+                if (bucket.getValue() >= wanted) {
+                    double inside = bucket.getValue() - below;
+                    double part = inside <= 0 ? 1 : (wanted - below) / inside;
+                    return OptionalDouble.of((lowerBound + part * (bucket.getKey() - lowerBound)) / 1e6);
+                }
+                lowerBound = bucket.getKey();
+                below = bucket.getValue();
+            }
+            // At least the last bound.
+            return OptionalDouble.of(lowerBound / 1e6);
+        }
     }
 }

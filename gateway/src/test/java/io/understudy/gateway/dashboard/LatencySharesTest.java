@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.within;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.understudy.gateway.dashboard.Rates.LatencyShares;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;

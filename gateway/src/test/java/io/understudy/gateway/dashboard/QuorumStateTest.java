@@ -7,6 +7,7 @@ import static io.understudy.etcd.Health.UNREACHABLE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.understudy.etcd.Health;
+import io.understudy.gateway.dashboard.Overview.QuorumState;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;

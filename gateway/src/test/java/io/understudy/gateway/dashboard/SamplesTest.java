@@ -2,6 +2,7 @@ package io.understudy.gateway.dashboard;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.understudy.gateway.dashboard.Samples.SampleRing;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.Map;
