@@ -6,6 +6,7 @@ import io.etcd.jetcd.api.MemberListResponse;
 import io.grpc.Channel;
 import io.understudy.etcd.EndpointChoice.Setbacks;
 import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.DaemonThreads;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashSet;
@@ -106,11 +107,7 @@ final class ClusterProbe implements AutoCloseable {
         this.recovered = recovered;
         this.seeds = settings.seeds();
         this.timeout = timeout(settings);
-        this.thread = Executors.newSingleThreadScheduledExecutor(task -> {
-            Thread made = new Thread(task, "etcd-probe-" + settings.name());
-            made.setDaemon(true);
-            return made;
-        });
+        this.thread = Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("etcd-probe-" + settings.name()));
     }
 
     void start() {

@@ -7,6 +7,7 @@ import io.netty.handler.ssl.ApplicationProtocolNames;
 import io.netty.handler.ssl.SslHandler;
 import io.understudy.etcd.KeptConnections.Answered;
 import io.understudy.etcd.KeptConnections.Protocol;
+import io.understudy.vocabulary.DaemonThreads;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.InetAddress;
@@ -223,17 +224,13 @@ final class DirectConnection implements AutoCloseable {
     /** Resolves the host on a thread that can be abandoned: a lookup has no deadline. */
     private static List<InetAddress> addressesOf(String host, long deadline) throws IOException, TimeoutException {
         CompletableFuture<List<InetAddress>> addresses = new CompletableFuture<>();
-        Thread lookup = new Thread(
-                () -> {
-                    try {
-                        addresses.complete(List.of(InetAddress.getAllByName(host)));
-                    } catch (UnknownHostException | RuntimeException e) {
-                        addresses.completeExceptionally(e);
-                    }
-                },
-                "etcd-lookup");
-        lookup.setDaemon(true);
-        lookup.start();
+        DaemonThreads.start("etcd-lookup", () -> {
+            try {
+                addresses.complete(List.of(InetAddress.getAllByName(host)));
+            } catch (UnknownHostException | RuntimeException e) {
+                addresses.completeExceptionally(e);
+            }
+        });
         try {
             return addresses.get(Math.max(0, deadline - System.nanoTime()), TimeUnit.NANOSECONDS);
         } catch (ExecutionException e) {

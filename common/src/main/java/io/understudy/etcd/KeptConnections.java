@@ -13,6 +13,7 @@ import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.concurrent.ScheduledFuture;
 import io.understudy.etcd.Channels.NetworkThread;
+import io.understudy.vocabulary.DaemonThreads;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -91,11 +92,7 @@ final class KeptConnections<A> implements AutoCloseable {
         this.protocol = protocol;
         this.connectTimeout = connectTimeout;
         this.lookup = lookup;
-        this.lookups = Executors.newSingleThreadExecutor(work -> {
-            Thread thread = new Thread(work, "etcd-lookups");
-            thread.setDaemon(true);
-            return thread;
-        });
+        this.lookups = Executors.newSingleThreadExecutor(DaemonThreads.named("etcd-lookups"));
     }
 
     /**

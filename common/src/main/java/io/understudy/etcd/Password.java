@@ -1,5 +1,6 @@
 package io.understudy.etcd;
 
+import io.understudy.vocabulary.DaemonThreads;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -48,7 +49,8 @@ final class Password {
             return CompletableFuture.completedFuture(file != null);
         }
         if (reading.isDone()) {
-            reading = CompletableFuture.supplyAsync(() -> readAgain(file), Password::onItsOwnThread);
+            reading = CompletableFuture.supplyAsync(
+                    () -> readAgain(file), work -> DaemonThreads.start("etcd-password", work));
             inTime = reading.copy()
                     .completeOnTimeout(false, READ_DEADLINE_SECONDS, TimeUnit.SECONDS)
                     .thenAccept(hasEnded -> {
@@ -59,12 +61,6 @@ final class Password {
         }
         // One thread at most is held up: later callers wait for the same read, and no longer than the deadline.
         return inTime.thenApply(ended -> !current.equals(refused));
-    }
-
-    private static void onItsOwnThread(Runnable work) {
-        Thread thread = new Thread(work, "etcd-password");
-        thread.setDaemon(true);
-        thread.start();
     }
 
     /** @return that it has ended */

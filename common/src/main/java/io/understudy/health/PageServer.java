@@ -6,6 +6,7 @@ import com.sun.net.httpserver.HttpsConfigurator;
 import com.sun.net.httpserver.HttpsParameters;
 import com.sun.net.httpserver.HttpsServer;
 import io.understudy.tls.TlsServer;
+import io.understudy.vocabulary.DaemonThreads;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -35,11 +36,12 @@ public final class PageServer implements AutoCloseable {
         this.server = server;
         // As many as are busy; connections beyond the bound are closed.
         this.workers = new ThreadPoolExecutor(
-                0, MOST_THREADS, IDLE_SECONDS, TimeUnit.SECONDS, new SynchronousQueue<>(), work -> {
-                    Thread thread = new Thread(work, threads);
-                    thread.setDaemon(true);
-                    return thread;
-                });
+                0,
+                MOST_THREADS,
+                IDLE_SECONDS,
+                TimeUnit.SECONDS,
+                new SynchronousQueue<>(),
+                DaemonThreads.named(threads));
         this.tls = tls;
     }
 

@@ -5,6 +5,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.understudy.metrics.CommonMeter;
 import io.understudy.tls.TlsMaterial.CurrentKeys;
 import io.understudy.tls.TlsMaterial.CurrentTrust;
+import io.understudy.vocabulary.DaemonThreads;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -108,11 +109,8 @@ final class ReloadingMaterial implements AutoCloseable {
     }
 
     private ScheduledExecutorService watch(TlsFiles watched) {
-        ScheduledExecutorService looking = Executors.newSingleThreadScheduledExecutor(work -> {
-            Thread looks = new Thread(work, "tls-" + name);
-            looks.setDaemon(true);
-            return looks;
-        });
+        ScheduledExecutorService looking =
+                Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("tls-" + name));
         long pause = watched.reloadInterval().toNanos();
         var unused = looking.scheduleWithFixedDelay(() -> look(watched), pause, pause, TimeUnit.NANOSECONDS);
         return looking;

@@ -10,6 +10,7 @@ import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.handler.ssl.SslProvider;
 import io.understudy.tls.TlsContext.Modern;
+import io.understudy.vocabulary.DaemonThreads;
 import java.security.GeneralSecurityException;
 import java.security.KeyManagementException;
 import java.security.SecureRandom;
@@ -127,11 +128,12 @@ public final class TlsServer implements AutoCloseable {
     private static ThreadPoolExecutor handshakes() {
         int threads = Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
         ThreadPoolExecutor executor = new ThreadPoolExecutor(
-                threads, threads, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(MOST_WAITING), work -> {
-                    Thread thread = new Thread(work, "tls-handshakes");
-                    thread.setDaemon(true);
-                    return thread;
-                });
+                threads,
+                threads,
+                IDLE_SECONDS,
+                TimeUnit.SECONDS,
+                new LinkedBlockingQueue<>(MOST_WAITING),
+                DaemonThreads.named("tls-handshakes"));
         executor.allowCoreThreadTimeOut(true);
         return executor;
     }

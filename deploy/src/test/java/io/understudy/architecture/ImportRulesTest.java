@@ -37,8 +37,8 @@ final class ImportRulesTest {
             .vocabulary         com.google.protobuf
             .config             com.fasterxml.jackson org.slf4j org.yaml
             .metrics            io.micrometer
-            .health             .tls com.sun.net.httpserver javax.net.ssl
-            .tls                .config .metrics com.google.common io.micrometer io.netty javax.naming javax.net.ssl
+            .health             .vocabulary .tls com.sun.net.httpserver javax.net.ssl
+            .tls                .vocabulary .config .metrics com.google.common io.micrometer io.netty javax.naming javax.net.ssl
             .tls                javax.security org.slf4j
             .etcd               .vocabulary .config .metrics .tls com.google.protobuf io.etcd.jetcd.api io.grpc
             .etcd               io.micrometer io.netty org.slf4j

@@ -34,6 +34,7 @@ import io.understudy.gateway.replica.ReplicaWriter;
 import io.understudy.gateway.replica.ReplicaWriter.SourceMove;
 import io.understudy.health.HealthCheck;
 import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.DaemonThreads;
 import io.understudy.vocabulary.Revision;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -108,17 +109,10 @@ final class FollowedSource implements GatewaySource {
     private long movedNanos;
 
     /** Of read-index rounds. */
-    private final ScheduledExecutorService timers = Executors.newSingleThreadScheduledExecutor(work -> {
-        Thread made = new Thread(work, "primary-timers");
-        made.setDaemon(true);
-        return made;
-    });
+    private final ScheduledExecutorService timers =
+            Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("primary-timers"));
 
-    private final ExecutorService thread = Executors.newSingleThreadExecutor(work -> {
-        Thread made = new Thread(work, "primary");
-        made.setDaemon(true);
-        return made;
-    });
+    private final ExecutorService thread = Executors.newSingleThreadExecutor(DaemonThreads.named("primary"));
 
     private volatile @Nullable String moveProblem;
     private volatile Present present;

@@ -20,6 +20,7 @@ import io.understudy.mirror.status.MirrorShown;
 import io.understudy.mirror.status.StatusServer;
 import io.understudy.mirror.status.StatusServer.Shown;
 import io.understudy.tls.TlsFileException;
+import io.understudy.vocabulary.DaemonThreads;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Deque;
@@ -151,11 +152,8 @@ public final class MirrorProcess implements AutoCloseable {
         pipelines = settings.mirrors().stream()
                 .map(mirror -> startMirror(mirror, writer, MirrorCourses.feeding(mirror, settings.mirrors())))
                 .toList();
-        ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor(work -> {
-            Thread thread = new Thread(work, "mirror-query");
-            thread.setDaemon(true);
-            return thread;
-        });
+        ScheduledExecutorService clock =
+                Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("mirror-query"));
         open.push(clock::shutdownNow);
         var unused = clock.scheduleAtFixedRate(
                 () -> pipelines.forEach(Pipeline::sampleSource), 0, SAMPLE_INTERVAL.toMillis(), TimeUnit.MILLISECONDS);

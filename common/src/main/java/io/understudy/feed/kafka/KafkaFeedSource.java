@@ -16,6 +16,7 @@ import io.understudy.kafka.KafkaClients;
 import io.understudy.kafka.KafkaErrors;
 import io.understudy.kafka.KafkaSettings;
 import io.understudy.metrics.CommonMeter;
+import io.understudy.vocabulary.DaemonThreads;
 import io.understudy.vocabulary.FeedStart;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Position;
@@ -139,9 +140,7 @@ public final class KafkaFeedSource implements FeedSource {
             CompletableFuture<Revision> pending = underWay;
             if (pending == null || pending.isDone()) {
                 if (!running) {
-                    Thread thread = new Thread(this::answerAll, "kafka-head");
-                    thread.setDaemon(true);
-                    thread.start();
+                    DaemonThreads.start("kafka-head", this::answerAll);
                     running = true;
                 }
                 pending = new CompletableFuture<>();

@@ -5,6 +5,7 @@ import io.understudy.config.Unreadable;
 import io.understudy.etcd.Credentials;
 import io.understudy.tls.TlsFileException;
 import io.understudy.tls.TlsFiles;
+import io.understudy.vocabulary.DaemonThreads;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.AccessMode;
@@ -45,9 +46,7 @@ final class Flags {
      */
     static <T> T within(Duration timeout, Object server, Callable<T> call) throws Exception {
         FutureTask<T> response = new FutureTask<>(call);
-        Thread caller = new Thread(response, "call");
-        caller.setDaemon(true);
-        caller.start();
+        DaemonThreads.start("call", response);
         try {
             return response.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
         } catch (ExecutionException e) {

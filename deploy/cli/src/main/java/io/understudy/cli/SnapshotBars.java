@@ -4,6 +4,7 @@ import io.understudy.lab.progress.Progress;
 import io.understudy.mirror.pipeline.MirrorReport;
 import io.understudy.mirror.pipeline.MirrorReport.SnapshotProgress;
 import io.understudy.mirror.pipeline.MirrorState;
+import io.understudy.vocabulary.DaemonThreads;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -36,11 +37,8 @@ final class SnapshotBars {
             return;
         }
         SnapshotBars shown = new SnapshotBars(SnapshotBars::open);
-        ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor(work -> {
-            Thread thread = new Thread(work, "snapshot-bars");
-            thread.setDaemon(true);
-            return thread;
-        });
+        ScheduledExecutorService clock =
+                Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("snapshot-bars"));
         var unused = clock.scheduleAtFixedRate(
                 () -> reports.get().forEach(shown::show), LOOK_MILLIS, LOOK_MILLIS, TimeUnit.MILLISECONDS);
     }

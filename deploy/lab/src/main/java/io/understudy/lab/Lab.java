@@ -12,6 +12,7 @@ import io.understudy.lab.ports.LabPorts;
 import io.understudy.lab.ports.LabPorts.PortCheck;
 import io.understudy.lab.ports.PortHolders;
 import io.understudy.lab.progress.Progress;
+import io.understudy.vocabulary.DaemonThreads;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -266,7 +267,7 @@ public final class Lab implements AutoCloseable {
             List<List<ProcessHandle>> processes =
                     group.stream().map(StopOrder::processesOf).toList();
             List<CompletableFuture<Void>> stops = group.stream()
-                    .map(part -> CompletableFuture.runAsync(part::stop, StopOrder::inThread))
+                    .map(part -> CompletableFuture.runAsync(part::stop, stop -> DaemonThreads.start("lab-stop", stop)))
                     .toList();
             List<String> failures = new ArrayList<>();
             for (int index = 0; index < group.size(); index++) {
@@ -302,12 +303,6 @@ public final class Lab implements AutoCloseable {
                     .flatMap(process -> process.get().pid().stream().boxed())
                     .flatMap(pid -> ProcessHandle.of(pid).stream())
                     .toList();
-        }
-
-        private static void inThread(Runnable task) {
-            Thread thread = new Thread(task, "lab-stop");
-            thread.setDaemon(true);
-            thread.start();
         }
     }
 

@@ -1,6 +1,7 @@
 package io.understudy.gateway.dashboard;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.understudy.vocabulary.DaemonThreads;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
 import java.time.Duration;
@@ -36,11 +37,8 @@ public final class Dashboard implements AutoCloseable {
     private final Overview overview;
     private final DashboardSources subject;
     private final List<Consumer<Moment>> watchers = new CopyOnWriteArrayList<>();
-    private final ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor(work -> {
-        Thread thread = new Thread(work, "dashboard");
-        thread.setDaemon(true);
-        return thread;
-    });
+    private final ScheduledExecutorService clock =
+            Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("dashboard"));
     /** Since the last sample, in milliseconds. */
     private DoubleSummaryStatistics staleness = new DoubleSummaryStatistics();
 

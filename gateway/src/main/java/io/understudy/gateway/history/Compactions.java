@@ -3,6 +3,7 @@ package io.understudy.gateway.history;
 import io.understudy.feed.etcd.EtcdFeedSource;
 import io.understudy.gateway.replica.Replica;
 import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.DaemonThreads;
 import io.understudy.vocabulary.Revision;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -24,11 +25,8 @@ public final class Compactions implements AutoCloseable {
     private final Replica replica;
     private final EtcdFeedSource source;
     private final BooleanSupplier follows;
-    private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(work -> {
-        Thread made = new Thread(work, "compactions");
-        made.setDaemon(true);
-        return made;
-    });
+    private final ScheduledExecutorService thread =
+            Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("compactions"));
 
     /** @param follows whether the replica follows that source */
     public Compactions(Replica replica, EtcdFeedSource source, BooleanSupplier follows) {

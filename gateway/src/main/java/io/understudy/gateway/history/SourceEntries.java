@@ -9,6 +9,7 @@ import io.understudy.gateway.hub.CommitHistory.PreviousEntries;
 import io.understudy.gateway.replica.Entry;
 import io.understudy.gateway.replica.LoggedCommit;
 import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.DaemonThreads;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Revision;
@@ -53,11 +54,8 @@ public final class SourceEntries implements PreviousEntries, AutoCloseable {
     private final EtcdFeedOptions options;
     private final Map<LoggedCommit, CompletableFuture<Void>> learning = new ConcurrentHashMap<>();
     private final CountDownLatch closing = new CountDownLatch(1);
-    private final ExecutorService threads = Executors.newFixedThreadPool(THREADS, work -> {
-        Thread thread = new Thread(work, "watch-previous");
-        thread.setDaemon(true);
-        return thread;
-    });
+    private final ExecutorService threads =
+            Executors.newFixedThreadPool(THREADS, DaemonThreads.named("watch-previous"));
 
     /** @param options how pages are read */
     public SourceEntries(EtcdCluster source, EtcdFeedOptions options) {

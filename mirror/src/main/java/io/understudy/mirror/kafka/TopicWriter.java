@@ -11,6 +11,7 @@ import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.kafka.KafkaTopics.RecordLimit;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.Change;
+import io.understudy.vocabulary.DaemonThreads;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.util.concurrent.ExecutionException;
@@ -56,11 +57,7 @@ final class TopicWriter implements AutoCloseable {
     /** Records since the last mark: of each partition of the changes, then of the state. */
     private final long[] sinceMark;
     /** Waits for acknowledgements: {@link Producer#flush} has no timeout, and ends when the producer is closed. */
-    private final ExecutorService flushes = Executors.newSingleThreadExecutor(work -> {
-        Thread thread = new Thread(work, "kafka-flush");
-        thread.setDaemon(true);
-        return thread;
-    });
+    private final ExecutorService flushes = Executors.newSingleThreadExecutor(DaemonThreads.named("kafka-flush"));
 
     private @Nullable KafkaClientMetrics exported;
     private boolean inTransaction;

@@ -13,6 +13,7 @@ import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.mirror.sink.SinkListener;
 import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.DaemonThreads;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Position;
@@ -109,11 +110,8 @@ public final class KeptLeases implements TargetLeases {
         this.repeated = new Repeated(listener);
         this.atSource = new Repeated(listener, source.settings().requestTimeout());
         this.grantedAtATime = Math.min(MAX_GRANTED_AT_A_TIME, keeper.maxTxnOps());
-        this.reads = Executors.newFixedThreadPool(READ_AT_A_TIME, work -> {
-            Thread thread = new Thread(work, "mirror-" + mirror + "-lease-times");
-            thread.setDaemon(true);
-            return thread;
-        });
+        this.reads =
+                Executors.newFixedThreadPool(READ_AT_A_TIME, DaemonThreads.named("mirror-" + mirror + "-lease-times"));
         ClusterCalls writes = new ClusterCalls(cluster, Duty.WRITE, LeaseKeeper.deadline(cluster));
         this.register = new LeaseRegister(mirror, writes);
         this.target = new LeaseCalls(writes);

@@ -14,6 +14,7 @@ import io.understudy.mirror.home.Home;
 import io.understudy.mirror.metrics.MirrorMeter;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.DaemonThreads;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.util.Collection;
@@ -95,11 +96,7 @@ public final class LeaseKeeper implements AutoCloseable {
         this.calls = new ClusterCalls(target, Duty.WRITE, deadline(target));
         this.target = new LeaseCalls(calls);
         this.register = new LeaseRegister(mirror, calls);
-        this.threads = Executors.newScheduledThreadPool(2, work -> {
-            Thread thread = new Thread(work, "mirror-" + mirror + "-leases");
-            thread.setDaemon(true);
-            return thread;
-        });
+        this.threads = Executors.newScheduledThreadPool(2, DaemonThreads.named("mirror-" + mirror + "-leases"));
     }
 
     /**

@@ -1,6 +1,7 @@
 package io.understudy.cluster.machine;
 
 import io.understudy.cluster.machine.Machines.MachineBusyException;
+import io.understudy.vocabulary.DaemonThreads;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -28,11 +29,7 @@ public final class BoundedMachines extends DelegatingMachines implements AutoClo
     private final Machines machines;
     private final Duration patience;
     private final Map<String, Lane> lanes = new ConcurrentHashMap<>();
-    private final ExecutorService threads = Executors.newCachedThreadPool(task -> {
-        Thread thread = new Thread(task, "machine");
-        thread.setDaemon(true);
-        return thread;
-    });
+    private final ExecutorService threads = Executors.newCachedThreadPool(DaemonThreads.named("machine"));
 
     /** @param patience maximum time that a caller waits */
     public BoundedMachines(Machines machines, Duration patience) {

@@ -2,6 +2,7 @@ package io.understudy.cluster.observe;
 
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdConnections;
+import io.understudy.vocabulary.DaemonThreads;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
@@ -44,27 +45,22 @@ public final class PeerPort {
                         Optional.of("no response within " + deadline.toSeconds() + " s"),
                         deadline.toMillis(),
                         TimeUnit.MILLISECONDS);
-        Thread probe = new Thread(
-                () -> {
-                    try (Socket socket = new Socket()) {
-                        // Resolves the host, which may take longer than the deadline.
-                        socket.connect(
-                                new InetSocketAddress(url.getHost(), url.getPort()),
-                                Math.toIntExact(deadline.toMillis()));
-                        reason.complete(Optional.empty());
-                    } catch (UnknownHostException e) {
-                        reason.complete(Optional.of("unknown host " + url.getHost()));
-                    } catch (SocketTimeoutException e) {
-                        // The deadline has the text.
-                        return;
-                    } catch (IOException e) {
-                        String why = String.valueOf(e.getMessage());
-                        reason.complete(why.startsWith("Connection re") ? Optional.empty() : Optional.of(why));
-                    }
-                },
-                "peer-url-probe");
-        probe.setDaemon(true);
-        probe.start();
+        DaemonThreads.start("peer-url-probe", () -> {
+            try (Socket socket = new Socket()) {
+                // Resolves the host, which may take longer than the deadline.
+                socket.connect(
+                        new InetSocketAddress(url.getHost(), url.getPort()), Math.toIntExact(deadline.toMillis()));
+                reason.complete(Optional.empty());
+            } catch (UnknownHostException e) {
+                reason.complete(Optional.of("unknown host " + url.getHost()));
+            } catch (SocketTimeoutException e) {
+                // The deadline has the text.
+                return;
+            } catch (IOException e) {
+                String why = String.valueOf(e.getMessage());
+                reason.complete(why.startsWith("Connection re") ? Optional.empty() : Optional.of(why));
+            }
+        });
         return reason;
     }
 

@@ -7,6 +7,7 @@ import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.snapshot.SnapshotDirectory.SnapshotFile;
 import io.understudy.local.process.Command;
 import io.understudy.local.process.CommandFailedException;
+import io.understudy.vocabulary.DaemonThreads;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -39,11 +40,7 @@ public final class PeriodicSnapshots implements AutoCloseable {
     private final Optional<SnapshotDirectory> directory;
     private final SnapshotTaker taker;
     private final MeterRegistry meters;
-    private final ExecutorService thread = Executors.newSingleThreadExecutor(task -> {
-        Thread made = new Thread(task, "cluster-snapshots");
-        made.setDaemon(true);
-        return made;
-    });
+    private final ExecutorService thread = Executors.newSingleThreadExecutor(DaemonThreads.named("cluster-snapshots"));
     private volatile Instant failedAt = Instant.EPOCH;
     private volatile CompletableFuture<Void> running = CompletableFuture.completedFuture(null);
     private volatile Optional<SnapshotFile> newest;

@@ -8,6 +8,7 @@ import io.understudy.local.etcd.EtcdMember;
 import io.understudy.local.etcd.EtcdRequestException;
 import io.understudy.local.etcd.LocalEtcd;
 import io.understudy.tls.TlsFiles;
+import io.understudy.vocabulary.DaemonThreads;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executors;
@@ -68,11 +69,8 @@ public final class EtcdPart implements Part {
     public void start() {
         LocalEtcd started = description.get();
         cluster = started;
-        ScheduledExecutorService observer = Executors.newSingleThreadScheduledExecutor(task -> {
-            Thread thread = new Thread(task, "lab-observe-" + name);
-            thread.setDaemon(true);
-            return thread;
-        });
+        ScheduledExecutorService observer =
+                Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("lab-observe-" + name));
         try {
             members.forEach(member -> progress.change(member, Phase.STARTING, ""));
             Future<?> observation = observer.scheduleWithFixedDelay(

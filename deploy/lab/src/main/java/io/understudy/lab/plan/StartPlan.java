@@ -1,5 +1,6 @@
 package io.understudy.lab.plan;
 
+import io.understudy.vocabulary.DaemonThreads;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -24,11 +25,7 @@ public final class StartPlan {
 
     private final List<LabStep> steps;
     private final CompletableFuture<Void> givenUp = new CompletableFuture<>();
-    private final ExecutorService threads = Executors.newCachedThreadPool(task -> {
-        Thread thread = new Thread(task, "lab-start");
-        thread.setDaemon(true);
-        return thread;
-    });
+    private final ExecutorService threads = Executors.newCachedThreadPool(DaemonThreads.named("lab-start"));
 
     /**
      * Checks that the steps can all be done.

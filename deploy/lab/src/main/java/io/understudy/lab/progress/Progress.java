@@ -2,6 +2,7 @@ package io.understudy.lab.progress;
 
 import io.understudy.lab.progress.Progress.Display.LineDisplay;
 import io.understudy.lab.progress.Progress.Display.TerminalDisplay;
+import io.understudy.vocabulary.DaemonThreads;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -36,11 +37,7 @@ public final class Progress implements AutoCloseable {
     Progress(Display display, LongSupplier nanoTime) {
         this.display = display;
         this.nanoTime = nanoTime;
-        this.ticker = Executors.newSingleThreadScheduledExecutor(task -> {
-            Thread thread = new Thread(task, "lab-progress");
-            thread.setDaemon(true);
-            return thread;
-        });
+        this.ticker = Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("lab-progress"));
         this.ticking = display.refreshMillis() == 0
                 ? CompletableFuture.completedFuture(null)
                 : ticker.scheduleAtFixedRate(
