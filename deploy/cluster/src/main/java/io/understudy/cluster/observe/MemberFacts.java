@@ -49,7 +49,8 @@ public record MemberFacts(
         return new MemberFacts(id, name, role, peerUrls, clientUrls, answer, other, process);
     }
 
-    MemberFacts withAnswer(MemberAnswer other) {
+    /** Returns these facts with another response. */
+    public MemberFacts withAnswer(MemberAnswer other) {
         return new MemberFacts(id, name, role, peerUrls, clientUrls, Optional.of(other), measurements, process);
     }
 

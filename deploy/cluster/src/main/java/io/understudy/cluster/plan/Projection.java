@@ -43,7 +43,7 @@ public final class Projection {
                     .orElse(facts);
         }
         if (step instanceof Step.CatchUp catchUp) {
-            return change(facts, catchUp.id(), member -> answering(member, answer(facts, leaderIndex(facts))));
+            return change(facts, catchUp.id(), member -> member.withAnswer(answer(facts, leaderIndex(facts))));
         }
         if (step instanceof Step.Promote promote) {
             return change(facts, promote.id(), member -> as(member, Role.VOTER));
@@ -72,7 +72,7 @@ public final class Projection {
                     facts,
                     facts.members().stream()
                             .map(member -> member.answer()
-                                    .map(answer -> answering(member, answer.withStorage(lowered(downgrade, answer))))
+                                    .map(answer -> member.withAnswer(answer.withStorage(lowered(downgrade, answer))))
                                     .orElse(member))
                             .toList());
         }
@@ -119,27 +119,7 @@ public final class Projection {
         EtcdVersion version = step.version() != null
                 ? step.version()
                 : member.answer().orElse(serving.answer().orElseThrow()).version();
-        return new MemberFacts(
-                serving.id(),
-                serving.name(),
-                serving.role(),
-                serving.peerUrls(),
-                serving.clientUrls(),
-                Optional.of(serving.answer().orElseThrow().withVersion(version)),
-                serving.measurements(),
-                serving.process());
-    }
-
-    private static MemberFacts answering(MemberFacts member, MemberAnswer answer) {
-        return new MemberFacts(
-                member.id(),
-                member.name(),
-                member.role(),
-                member.peerUrls(),
-                member.clientUrls(),
-                Optional.of(answer),
-                member.measurements(),
-                member.process());
+        return serving.withAnswer(serving.answer().orElseThrow().withVersion(version));
     }
 
     private static MemberFacts as(MemberFacts member, Role role) {
@@ -202,7 +182,7 @@ public final class Projection {
                 facts,
                 facts.members().stream()
                         .map(member -> member.answer()
-                                .map(answer -> answering(member, answer.withLeader(leader, answer.raftTerm() + 1)))
+                                .map(answer -> member.withAnswer(answer.withLeader(leader, answer.raftTerm() + 1)))
                                 .orElse(member))
                         .toList());
     }
