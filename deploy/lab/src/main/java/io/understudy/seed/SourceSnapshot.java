@@ -5,20 +5,18 @@ import io.etcd.jetcd.api.SnapshotRequest;
 import io.etcd.jetcd.api.SnapshotResponse;
 import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientResponseObserver;
+import io.understudy.cluster.snapshot.SnapshotTool.Digest;
+import io.understudy.cluster.snapshot.SnapshotTool.SnapshotException;
 import io.understudy.etcd.Duty;
 import io.understudy.etcd.Endpoint;
 import io.understudy.mirror.takeover.PatientCalls;
 import io.understudy.mirror.takeover.TakeOverException;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -32,10 +30,6 @@ import org.jspecify.annotations.Nullable;
  * @param chunkDeadline how long the next part may take
  */
 record SourceSnapshot(PatientCalls source, Duration chunkDeadline) {
-
-    private static final int DIGEST_BYTES = 32;
-    /** A database is made of pages; the digest of them follows. */
-    private static final int PAGE_BYTES = 512;
 
     /**
      * Saves one; the file is there only if it is whole. Blocks.
@@ -96,24 +90,10 @@ record SourceSnapshot(PatientCalls source, Duration chunkDeadline) {
     }
 
     private static void requireIntact(Endpoint endpoint, Path file) throws IOException {
-        long size = Files.size(file);
-        if (size <= DIGEST_BYTES || size % PAGE_BYTES != DIGEST_BYTES) {
-            throw new TakeOverException(
-                    "the snapshot of " + endpoint + " has " + size + " bytes: it is cut short or has no digest");
-        }
-        try (InputStream in = Files.newInputStream(file)) {
-            MessageDigest digest = MessageDigest.getInstance("SHA-256");
-            byte[] buffer = new byte[1 << 16];
-            for (long left = size - DIGEST_BYTES; left > 0; ) {
-                int read = in.readNBytes(buffer, 0, (int) Math.min(left, buffer.length));
-                digest.update(buffer, 0, read);
-                left -= read;
-            }
-            if (!Arrays.equals(digest.digest(), in.readAllBytes())) {
-                throw new TakeOverException("the snapshot of " + endpoint + " was damaged: its digest is another one");
-            }
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every Java has SHA-256", e);
+        try {
+            Digest.require(file);
+        } catch (SnapshotException e) {
+            throw new TakeOverException("the snapshot of " + endpoint + " is not intact: " + e.getMessage(), e);
         }
     }
 

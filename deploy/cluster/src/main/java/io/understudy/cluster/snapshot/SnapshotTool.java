@@ -180,7 +180,7 @@ public record SnapshotTool(Path program) {
     }
 
     /** The SHA-256 of a database, which its member appends when it sends a snapshot. */
-    static final class Digest {
+    public static final class Digest {
 
         private static final int BYTES = 32;
         /** Unit of a database's size. */
@@ -194,7 +194,7 @@ public record SnapshotTool(Path program) {
          * @throws SnapshotException the file is truncated or damaged
          * @throws IOException the file cannot be read
          */
-        static void require(Path file) throws IOException {
+        public static void require(Path file) throws IOException {
             long size = Files.size(file);
             if (size <= BYTES || size % PAGE_BYTES != BYTES) {
                 throw new SnapshotException(
