@@ -185,38 +185,32 @@ record ApiMethods(
 
     /** Requires the permission of the source's version ({@code v3rpc/maintenance.go}). */
     private Future<StatusResponse> status(Caller caller) {
-        try {
-            reads.requireLeader(caller);
-        } catch (ApiException e) {
-            return Future.failedFuture(e);
-        }
         Permission.Standing required =
                 reads.version().statusRequiresRoot() ? Permission.Standing.ROOT : Permission.Standing.USER;
-        return permissions
-                .check(caller.principal(), required)
-                .compose(allowed -> answered(caller, self::status, StatusResponse::getHeader));
+        return answered(caller, required, self::status, StatusResponse::getHeader);
     }
 
     /** For any user, as in etcd. */
     private Future<MemberListResponse> gateways(Caller caller) {
+        return answered(caller, Permission.Standing.USER, self::gateways, MemberListResponse::getHeader);
+    }
+
+    private <A> Future<A> answered(
+            Caller caller, Permission.Standing required, Answer<A> own, Function<A, ResponseHeader> header) {
         try {
             reads.requireLeader(caller);
         } catch (ApiException e) {
             return Future.failedFuture(e);
         }
-        return permissions
-                .check(caller.principal(), Permission.Standing.USER)
-                .compose(allowed -> answered(caller, self::gateways, MemberListResponse::getHeader));
-    }
-
-    private static <A> Future<A> answered(Caller caller, Answer<A> own, Function<A, ResponseHeader> header) {
-        try {
-            A answer = own.get(caller.session().lastRevision());
-            caller.session().answered(header.apply(answer).getRevision());
-            return Future.succeededFuture(answer);
-        } catch (ApiException e) {
-            return Future.failedFuture(e);
-        }
+        return permissions.check(caller.principal(), required).compose(allowed -> {
+            try {
+                A answer = own.get(caller.session().lastRevision());
+                caller.session().answered(header.apply(answer).getRevision());
+                return Future.succeededFuture(answer);
+            } catch (ApiException e) {
+                return Future.failedFuture(e);
+            }
+        });
     }
 
     @FunctionalInterface
