@@ -40,7 +40,8 @@ final class AcceptanceScript {
             boolean ended = script.waitFor(deadline.toMillis(), TimeUnit.MILLISECONDS);
             assertThat(ended).as(Files.readString(log)).isTrue();
         } finally {
-            // Its own way to tidy up is by this signal.
+            // Scripts clean up on this signal, also those that another one runs.
+            script.descendants().forEach(ProcessHandle::destroy);
             script.destroy();
         }
         String output = Files.readString(log);
