@@ -26,7 +26,7 @@ final class UpgradeIT {
 
     @Test
     void membersAreUpgradedOneByOneAndNothingAcknowledgedIsLost() throws Exception {
-        assertThat(AcceptanceScript.run("upgrade", folder, Duration.ofMinutes(5)))
+        assertThat(AcceptanceScript.run("upgrade", folder, Duration.ofMinutes(9)))
                 .contains(
                         "the configured program of m3 has version 3.5.16",
                         "done: every member has version 3.6.",
