@@ -422,7 +422,12 @@ public final class Gateway implements AutoCloseable {
             throws IOException, InterruptedException {
         try {
             return port.toCompletionStage().toCompletableFuture().get(START_DEADLINE.toSeconds(), TimeUnit.SECONDS);
-        } catch (ExecutionException | TimeoutException e) {
+        } catch (TimeoutException e) {
+            throw new IOException(
+                    "gateway does not listen on " + at + " after " + START_DEADLINE.toSeconds()
+                            + " s; free processor time on this machine",
+                    e);
+        } catch (ExecutionException e) {
             Throwable why = e.getCause() == null ? e : e.getCause();
             throw new IOException(
                     "gateway cannot listen on " + at + ": " + why.getMessage() + "; free the port or change '" + setting
