@@ -196,7 +196,8 @@ final class SupervisorScheduleIT {
                         .get(0));
                 cluster.kill(victim);
                 TimeUnit.MILLISECONDS.sleep(millis);
-                alarm.lift();
+                // The killed member may have been the leader.
+                await("the end of the alarm").atMost(PATIENCE).ignoreExceptions().untilAsserted(alarm::lift);
             }
             case CUT_SUPERVISORS -> {
                 int machines = cluster.settings().machines().size();
