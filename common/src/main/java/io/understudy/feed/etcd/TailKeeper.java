@@ -297,10 +297,10 @@ final class TailKeeper implements AutoCloseable {
     /**
      * How a tail is opened after the ones before it failed.
      *
-     * <p>Fragments are requested only after a response was too large: etcd cuts a response in time quadratic in the events
-     * of a fragment ({@code sendFragments} in {@code v3rpc/watch.go}), so that one commit of 200,000 deletions takes it a
-     * minute or more, and milliseconds unfragmented. A live response is one commit anyway, it is a thousand commits of
-     * history that can be too large.
+     * <p>Fragments are requested only after a response was too large, then until commits arrive: etcd cuts a response in
+     * time quadratic in the events of a fragment ({@code sendFragments} in {@code v3rpc/watch.go}), so that one commit of
+     * 200,000 deletions takes it a minute or more, and milliseconds unfragmented. A live response is one commit anyway, it
+     * is a thousand commits of history that can be too large.
      *
      * <p>The timeout grows with each tail in a row that stalled: etcd starts over with each watch, so a commit that takes
      * it longer than the timeout would never arrive.
@@ -311,6 +311,8 @@ final class TailKeeper implements AutoCloseable {
     record TailRetry(Duration stallTimeout, boolean fragments, int stallsInARow) {
 
         private static final int MAX_DOUBLINGS = 4;
+        /** etcd is silent for minutes before a fragment of a large commit. Keep-alives detect lost connections. */
+        private static final int MAX_DOUBLINGS_OF_FRAGMENTS = 8;
 
         static TailRetry initial(Duration stallTimeout) {
             return new TailRetry(stallTimeout, false, 0);
@@ -320,11 +322,13 @@ final class TailKeeper implements AutoCloseable {
         TailRetry after(TailLostException.Reason reason) {
             return switch (reason) {
                 case TOO_LARGE -> new TailRetry(stallTimeout, true, stallsInARow);
-                case STALLED ->
-                    new TailRetry(
-                            stallsInARow < MAX_DOUBLINGS ? stallTimeout.multipliedBy(2) : stallTimeout,
-                            false,
+                case STALLED -> {
+                    int most = fragments ? MAX_DOUBLINGS_OF_FRAGMENTS : MAX_DOUBLINGS;
+                    yield new TailRetry(
+                            stallsInARow < most ? stallTimeout.multipliedBy(2) : stallTimeout,
+                            fragments,
                             stallsInARow + 1);
+                }
                 case STREAM_ENDED, BEHIND, CANCELED -> this;
             };
         }

@@ -121,6 +121,21 @@ final class TailTest {
                         .isEqualTo(TailLostException.Reason.BEHIND));
     }
 
+    /** etcd may need minutes for the first fragment; without fragments the response is too large again. */
+    @Test
+    void fragmentsStayRequestedAndTheTimeoutGrowsAfterStalls() {
+        TailRetry retry = TailRetry.initial(PATIENCE);
+        assertThat(retry.after(TailLostException.Reason.STALLED).fragments()).isFalse();
+
+        retry = retry.after(TailLostException.Reason.TOO_LARGE);
+        for (int i = 0; i < 20; i++) {
+            retry = retry.after(TailLostException.Reason.STALLED);
+        }
+
+        assertThat(retry.fragments()).isTrue();
+        assertThat(retry.stallTimeout()).isEqualTo(PATIENCE.multipliedBy(256));
+    }
+
     private List<String> events(Recognition recognition, Position position, int count) throws Exception {
         List<String> events = new ArrayList<>();
         Tail tail = new Tail(
