@@ -197,7 +197,7 @@ final class SoakIT {
     }
 
     /** Connections with a watch each, which end in turn by a reset, by a cancel and by half-closing. */
-    private static void batch(int port, int round) throws IOException {
+    static void batch(int port, int round) throws IOException {
         List<RawHttp2> open = new ArrayList<>();
         try {
             for (int i = 0; i < BATCH; i++) {
