@@ -303,7 +303,7 @@ final class LargeDeleteIT {
 
         synchronized void requireAllOrCompacted(int keys) {
             boolean tooMany = previous && end.startsWith("\"understudy: previous values up to revision ");
-            assertThat(end.isEmpty() && deleted == keys || end.equals(COMPACTED) || tooMany)
+            assertThat((end.isEmpty() && deleted == keys) || end.equals(COMPACTED) || tooMany)
                     .as(toString())
                     .isTrue();
         }

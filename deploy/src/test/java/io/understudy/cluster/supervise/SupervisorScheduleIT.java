@@ -197,7 +197,10 @@ final class SupervisorScheduleIT {
                 cluster.kill(victim);
                 TimeUnit.MILLISECONDS.sleep(millis);
                 // The killed member may have been the leader.
-                await("the end of the alarm").atMost(PATIENCE).ignoreExceptions().untilAsserted(alarm::lift);
+                await("the end of the alarm")
+                        .atMost(PATIENCE)
+                        .ignoreExceptions()
+                        .untilAsserted(alarm::lift);
             }
             case CUT_SUPERVISORS -> {
                 int machines = cluster.settings().machines().size();
