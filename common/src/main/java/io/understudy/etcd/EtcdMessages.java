@@ -13,6 +13,12 @@ import io.understudy.vocabulary.Revision;
 /** Parts of requests and responses of etcd that several packages need. */
 public final class EtcdMessages {
 
+    /** Metadata key of a gateway's RangeStream: the cluster id, ahead of the header in the last message. */
+    public static final String CLUSTER_ID_KEY = "understudy-cluster-id";
+
+    /** Metadata key of a read: with {@code true}, a gateway rejects it instead of reading from its source. */
+    public static final String REPLICA_ONLY_KEY = "understudy-replica-only";
+
     private EtcdMessages() {}
 
     /** Holds while the key's last write is at {@code modRevision}; 0 for a missing key. */

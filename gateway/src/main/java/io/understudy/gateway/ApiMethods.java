@@ -17,6 +17,7 @@ import io.etcd.jetcd.api.WatchGrpc;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.Status;
+import io.understudy.etcd.EtcdMessages;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.Permission;
 import io.understudy.gateway.api.RangeRequests;
@@ -35,6 +36,7 @@ import io.understudy.gateway.member.MemberAnswers;
 import io.understudy.gateway.member.MemberSettings.MembersShown;
 import io.understudy.gateway.read.ReadPath;
 import io.understudy.gateway.read.Reads;
+import io.understudy.gateway.server.Field;
 import io.understudy.gateway.server.GrpcMethod;
 import io.understudy.gateway.server.GrpcMethod.CallMethod;
 import io.understudy.gateway.server.GrpcMethod.UnaryMethod;
@@ -135,8 +137,10 @@ record ApiMethods(
                     } catch (ApiException e) {
                         return Future.failedFuture(e);
                     }
-                    return reads.range(caller, request)
-                            .map(answer -> Reply.of(answer, WireForm.stream(answer.result())));
+                    return reads.range(caller, request).map(answer -> Reply.of(answer, WireForm.stream(answer.result()))
+                            .with(new Field(
+                                    EtcdMessages.CLUSTER_ID_KEY,
+                                    Long.toHexString(answer.result().header().getClusterId()))));
                 });
     }
 

@@ -8,19 +8,23 @@ import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.KeyValue;
 import io.etcd.jetcd.api.RangeResponse;
 import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
 import io.understudy.etcd.Duty;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdMessages;
+import io.understudy.etcd.Role;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,10 +33,12 @@ import org.jspecify.annotations.Nullable;
  * empty last ones arrive before they are needed. Pages are taken in key order. No more are requested while a page's
  * bytes wait, except for the page that those wait for; nor after a failure until the reader takes again.
  *
+ * <p>A gateway sends all in one {@link PageStream} if its replica has them. The stream continues as pages are taken.
+ *
  * <p>Thread-safe; responses arrive on gRPC threads, which also send the next request. Its lock is held during calls.
  *
- * <p>Invariant F11: two pages are requested at a time and delivered in key order, each once, whatever their guessed
- * bounds.
+ * <p>Invariant F11: two pages are requested at a time, or a stream of them, and delivered in key order, each once,
+ * whatever their guessed bounds.
  */
 final class PageChain implements AutoCloseable {
 
@@ -83,6 +89,8 @@ final class PageChain implements AutoCloseable {
     private PageSize size = PageSize.FIRST;
     /** Whether a page was too large, or did not arrive in time. */
     private boolean hasShrunk;
+    /** Whether gateways stream pages, as far as known. */
+    private boolean mayStream = true;
 
     private PageBound bound = PageBound.NONE;
     /** Waits to be taken, behind the answers that can be. */
@@ -98,12 +106,13 @@ final class PageChain implements AutoCloseable {
     private boolean isCutShort;
 
     /**
-     * A page that is under way.
+     * A page that is under way, or a stream of them.
      *
-     * @param size how many keys it may have
+     * @param size how many keys it may have; one for a stream, whose messages cannot be made smaller
      * @param guessed how many its range was guessed to hold, 0 if that is none of a guess
      * @param failures how many there were before
      * @param sentNanos when it was sent, by {@link System#nanoTime}
+     * @param stream null for a page
      */
     private record Request(
             Endpoint member,
@@ -111,7 +120,8 @@ final class PageChain implements AutoCloseable {
             int guessed,
             int failures,
             long sentNanos,
-            ListenableFuture<RangeResponse> response) {}
+            Runnable cancel,
+            @Nullable PageStream stream) {}
 
     PageChain(
             EtcdCluster cluster,
@@ -130,6 +140,14 @@ final class PageChain implements AutoCloseable {
 
     /** Requests the next pages, unless there are none, or enough are under way or wait. */
     synchronized void advance() {
+        for (Request request : parts.underWay()) {
+            if (request.stream() != null) {
+                if (hasRoom() || parts.isFirst(parts.of(request))) {
+                    request.stream().resume();
+                }
+                return;
+            }
+        }
         while (!closed && !isPaused && parts.underWay().size() < MAX_UNDER_WAY) {
             RangeParts.Part<Request, Outcome.Answer> next = parts.nextToRequest();
             if (next == null || (!parts.isFirst(next) && !mayRequestMore())) {
@@ -140,14 +158,26 @@ final class PageChain implements AutoCloseable {
                 return;
             }
             // Chosen for each page: a learner that comes back relieves the voter in its place.
-            request(next, candidates.get(0));
+            Endpoint endpoint = candidates.get(0);
+            boolean isGateway = cluster.view()
+                    .memberAt(endpoint)
+                    .filter(member -> member.role() == Role.GATEWAY)
+                    .isPresent();
+            if (mayStream && isGateway) {
+                stream(next, endpoint);
+                return;
+            }
+            request(next, endpoint);
         }
+    }
+
+    private boolean hasRoom() {
+        return waitingBytes <= pageBytes && parts.waiting() < MAX_WAITING;
     }
 
     /** Whether to request a page that no other waits for. A page that others wait for is always requested. */
     private boolean mayRequestMore() {
-        return waitingBytes <= pageBytes
-                && parts.waiting() < MAX_WAITING
+        return hasRoom()
                 // Nothing is requested beyond a bound that may be anywhere.
                 && (parts.underWay().isEmpty() || bound.isNear());
     }
@@ -170,10 +200,22 @@ final class PageChain implements AutoCloseable {
                         .setLimit(size.most())
                         .setSerializable(true)
                         .build());
-        Request request = new Request(endpoint, size, guessed, failures, sentNanos, response);
+        Request request = new Request(endpoint, size, guessed, failures, sentNanos, () -> response.cancel(true), null);
         parts.requested(part, request);
-        RangeParts.Part<Request, Outcome.Answer> requested = part;
-        response.addListener(() -> ended(requested, request), MoreExecutors.directExecutor());
+        response.addListener(() -> arrived(request, () -> Futures.getDone(response)), MoreExecutors.directExecutor());
+    }
+
+    private void stream(RangeParts.Part<Request, Outcome.Answer> part, Endpoint endpoint) {
+        PageStream stream = new PageStream(cluster.channel(endpoint), MOST_ANSWER_BYTES, pageBytes);
+        Request request =
+                new Request(endpoint, new PageSize(1), 0, failures, System.nanoTime(), stream::cancel, stream);
+        parts.requested(part, request);
+        stream.start(
+                EtcdMessages.range(part.range())
+                        .setRevision(revision.value())
+                        .setSerializable(true)
+                        .build(),
+                page -> arrived(request, page));
     }
 
     /**
@@ -208,8 +250,19 @@ final class PageChain implements AutoCloseable {
             if (left <= 0) {
                 return null;
             }
-            TimeUnit.NANOSECONDS.timedWait(this, left);
+            TimeUnit.NANOSECONDS.timedWait(this, Math.min(left, cancelLateStream()));
         }
+    }
+
+    /** Returns the nanoseconds until a stream would be late. */
+    private long cancelLateStream() {
+        long left = Long.MAX_VALUE;
+        for (Request request : parts.underWay()) {
+            if (request.stream() != null) {
+                left = request.stream().cancelIfLate(options.requestTimeout());
+            }
+        }
+        return left;
     }
 
     /** Whether all pages have arrived. */
@@ -253,20 +306,22 @@ final class PageChain implements AutoCloseable {
             parts.forgetAll();
             notifyAll();
         }
-        requests.forEach(request -> request.response().cancel(true));
+        requests.forEach(request -> request.cancel().run());
     }
 
-    private synchronized void ended(RangeParts.Part<Request, Outcome.Answer> part, Request request) {
-        if (closed) {
+    /** A page has arrived, or a request has failed. */
+    private synchronized void arrived(Request request, Callable<RangeResponse> page) {
+        RangeParts.Part<Request, Outcome.Answer> part = parts.of(request);
+        if (part == null) {
             return;
         }
         Outcome outcome;
         try {
-            outcome = answered(part, request, Objects.requireNonNull(Futures.getDone(request.response())));
-        } catch (ExecutionException | CancellationException e) {
+            outcome = answered(part, request, Objects.requireNonNull(page.call()));
+        } catch (ExecutionException | CancellationException | StatusRuntimeException e) {
             outcome = new Outcome.Failure(
                     request.member(), part.range(), request.size().keys(), Status.fromThrowable(e));
-        } catch (RuntimeException e) {
+        } catch (Exception e) {
             // No caller sees what is thrown here.
             Status status = Status.INTERNAL.withDescription(e.getMessage()).withCause(e);
             outcome = new Outcome.Failure(
@@ -277,8 +332,14 @@ final class PageChain implements AutoCloseable {
             waitingBytes += answer.bytes();
         } else {
             parts.failed(part);
+            // A stream may go on after a page that is not accepted.
+            request.cancel().run();
             bound = bound.requested(-request.guessed());
-            if (failure == null && request.failures() == failures) {
+            if (request.stream() != null
+                    && outcome instanceof Outcome.Failure failed
+                    && failed.status().getCode() == Status.Code.UNIMPLEMENTED) {
+                mayStream = false;
+            } else if (failure == null && request.failures() == failures) {
                 failure = outcome;
                 isPaused = true;
             }
@@ -298,10 +359,15 @@ final class PageChain implements AutoCloseable {
                 newest = entry;
             }
         }
-        long bytes = page.stream()
-                .mapToLong(
-                        entry -> (long) entry.getKey().size() + entry.getValue().size())
-                .sum();
+        long bytes = bytes(page);
+        ByteString rest = response.getMore()
+                ? KeyRange.successor(page.get(page.size() - 1).getKey())
+                : null;
+        Function<KeyRange, Outcome.Answer> made =
+                covered -> new Outcome.Answer(request.member(), covered, bytes, response);
+        if (request.stream() != null) {
+            return rest == null ? parts.answered(part, null, made) : parts.continued(part, rest, made);
+        }
         boolean isOpen =
                 ranges.stream().anyMatch(range -> Objects.equals(part.range().to(), range.to()));
         bound = isOpen
@@ -317,10 +383,15 @@ final class PageChain implements AutoCloseable {
             // A page that was requested before may be of another size.
             size = request.size().equals(size) || next.keys() < size.keys() ? next : size;
         }
-        ByteString rest = response.getMore()
-                ? KeyRange.successor(page.get(page.size() - 1).getKey())
-                : null;
-        return parts.answered(part, rest, covered -> new Outcome.Answer(request.member(), covered, bytes, response));
+        return parts.answered(part, rest, made);
+    }
+
+    /** Bytes of keys and values. */
+    static long bytes(List<KeyValue> page) {
+        return page.stream()
+                .mapToLong(
+                        entry -> (long) entry.getKey().size() + entry.getValue().size())
+                .sum();
     }
 
     /** Requires keys inside the range, before anything of the page is used. */

@@ -49,7 +49,7 @@ final class RangeParts<R, A> {
     }
 
     /** Whether all parts that can be taken wait for it. */
-    boolean isFirst(Part<R, A> part) {
+    boolean isFirst(@Nullable Part<R, A> part) {
         return parts.get(0) == part;
     }
 
@@ -90,6 +90,20 @@ final class RangeParts<R, A> {
         return made;
     }
 
+    /**
+     * Keeps an answer to a request that goes on with the rest.
+     *
+     * @param restFrom start of that rest, inside the part
+     */
+    A continued(Part<R, A> part, ByteString restFrom, Function<KeyRange, A> answer) {
+        R request = part.request;
+        Part<R, A> begin = cut(part, restFrom);
+        parts.get(parts.indexOf(begin) + 1).request = request;
+        A made = answer.apply(begin.range);
+        begin.answer = made;
+        return made;
+    }
+
     /** Adjacent parts that are not requested are requested together. */
     private void join(int index) {
         if (index + 1 < parts.size()
@@ -109,6 +123,14 @@ final class RangeParts<R, A> {
             return null;
         }
         return parts.remove(0).answer;
+    }
+
+    /** The part that a request is under way for; null once it ended or was dropped. */
+    @Nullable Part<R, A> of(R request) {
+        return parts.stream()
+                .filter(part -> part.request == request)
+                .findFirst()
+                .orElse(null);
     }
 
     List<R> underWay() {

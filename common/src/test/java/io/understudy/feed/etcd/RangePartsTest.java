@@ -62,6 +62,18 @@ class RangePartsTest {
     }
 
     @Test
+    void aRequestThatGoesOnKeepsItsRest() {
+        Part<Part<?, KeyRange>, KeyRange> first = request(key(300));
+        Part<?, KeyRange> sent = parts.underWay().get(0);
+
+        parts.continued(first, key(200), covered -> covered);
+
+        assertThat(parts.take()).isEqualTo(new KeyRange(key(0), key(200)));
+        assertThat(parts.of(sent).range()).isEqualTo(new KeyRange(key(200), key(300)));
+        assertThat(nextToRequest()).isEqualTo(new KeyRange(key(300), key(1_000)));
+    }
+
+    @Test
     void aFailedPartIsRequestedAgain() {
         Part<Part<?, KeyRange>, KeyRange> first = request(key(300));
         request(key(600));

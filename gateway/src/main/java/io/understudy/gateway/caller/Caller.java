@@ -32,11 +32,13 @@ public record Caller(
      * @param maxStaleness of the answer; null for any
      * @param minRevision that the answer's state includes; 0 for any
      * @param requiresLeader whether to fail while the source has no leader
+     * @param replicaOnly whether to fail instead of reading from the source
      */
-    public record Freshness(@Nullable Duration maxStaleness, long minRevision, boolean requiresLeader) {
+    public record Freshness(
+            @Nullable Duration maxStaleness, long minRevision, boolean requiresLeader, boolean replicaOnly) {
 
         /** No requirement. */
-        public static final Freshness ANY = new Freshness(null, 0, false);
+        public static final Freshness ANY = new Freshness(null, 0);
 
         /** gRPC metadata key or HTTP header of the maximum staleness in milliseconds. */
         public static final String MAX_STALENESS_KEY = "understudy-max-staleness-ms";
@@ -56,12 +58,16 @@ public record Caller(
          * @param maxStalenessMillis null if absent
          * @param minRevision null if absent
          * @param requiresLeader likewise
+         * @param replicaOnly likewise
          * @throws ApiException InvalidArgument, with the invalid value
          */
         public static Freshness ofMetadata(
-                @Nullable String maxStalenessMillis, @Nullable String minRevision, @Nullable String requiresLeader)
+                @Nullable String maxStalenessMillis,
+                @Nullable String minRevision,
+                @Nullable String requiresLeader,
+                @Nullable String replicaOnly)
                 throws ApiException {
-            if (maxStalenessMillis == null && minRevision == null && requiresLeader == null) {
+            if (maxStalenessMillis == null && minRevision == null && requiresLeader == null && replicaOnly == null) {
                 return ANY;
             }
             return new Freshness(
@@ -70,12 +76,13 @@ public record Caller(
                             : Duration.ofMillis(Math.min(
                                     MOST_MILLIS, number(MAX_STALENESS_KEY, maxStalenessMillis, "milliseconds"))),
                     minRevision == null ? 0 : number(MIN_REVISION_KEY, minRevision, "revision"),
-                    "true".equals(requiresLeader));
+                    "true".equals(requiresLeader),
+                    "true".equals(replicaOnly));
         }
 
-        /** Creates requirements without a leader. */
+        /** Creates requirements that need neither a leader nor the replica. */
         public Freshness(@Nullable Duration maxStaleness, long minRevision) {
-            this(maxStaleness, minRevision, false);
+            this(maxStaleness, minRevision, false, false);
         }
 
         private static long number(String key, String value, String what) throws ApiException {

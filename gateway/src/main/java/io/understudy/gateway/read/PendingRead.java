@@ -1,5 +1,6 @@
 package io.understudy.gateway.read;
 
+import io.grpc.Status;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.OpResult;
 import io.understudy.gateway.caller.Caller;
@@ -362,6 +363,10 @@ final class PendingRead<R extends OpResult> {
     }
 
     private void passThrough(Missing missing) {
+        if (caller.freshness().replicaOnly()) {
+            fail(new ApiException(Status.Code.UNIMPLEMENTED, "understudy: the replica lacks the keys or revision"));
+            return;
+        }
         path.heldOfSource
                 .take(caller.session(), operation.mostBytes(), deadlineNanos)
                 .onSuccess(hold -> guarded(hold, () -> querySource(hold, missing)))

@@ -4,6 +4,7 @@ import io.grpc.Status;
 import io.netty.util.AsciiString;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.ScheduledFuture;
+import io.understudy.etcd.EtcdMessages;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.caller.Caller.Freshness;
@@ -185,14 +186,21 @@ final class ClientConnection {
     }
 
     private static List<AsciiString> freshnessFields(String prefix) {
-        return Stream.of(Freshness.MAX_STALENESS_KEY, Freshness.MIN_REVISION_KEY, Freshness.REQUIRES_LEADER_KEY)
+        return Stream.of(
+                        Freshness.MAX_STALENESS_KEY,
+                        Freshness.MIN_REVISION_KEY,
+                        Freshness.REQUIRES_LEADER_KEY,
+                        EtcdMessages.REPLICA_ONLY_KEY)
                 .map(key -> AsciiString.cached(prefix + key))
                 .toList();
     }
 
     private static Freshness freshness(List<AsciiString> fields, RequestHead head) throws ApiException {
         return Freshness.ofMetadata(
-                text(head.header(fields.get(0))), text(head.header(fields.get(1))), text(head.header(fields.get(2))));
+                text(head.header(fields.get(0))),
+                text(head.header(fields.get(1))),
+                text(head.header(fields.get(2))),
+                text(head.header(fields.get(3))));
     }
 
     private static @Nullable String text(@Nullable CharSequence value) {

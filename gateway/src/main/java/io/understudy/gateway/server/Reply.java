@@ -5,6 +5,7 @@ import io.netty.util.AsciiString;
 import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.read.Answer;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,6 +35,11 @@ public record Reply(
     /** {@code body} is the wire form of {@code answer}'s result. */
     public static Reply of(Answer<?> answer, AnswerBody body) {
         return new Reply(body, fields(answer), answer);
+    }
+
+    /** Adds a field to the response's metadata. */
+    public Reply with(Field field) {
+        return new Reply(body, Stream.concat(fields.stream(), Stream.of(field)).toList(), read);
     }
 
     /** Returns the metadata of a read's answer, for any protocol. */
