@@ -241,7 +241,7 @@ final class SnapshotStreamIT {
         }
     }
 
-    /** Reads the rest of a snapshot, whose pages have to adjoin. */
+    /** Reads the rest of a snapshot and requires that its pages adjoin. */
     private static List<KeyValue> rest(SnapshotReader reader, KeyRange range) throws Exception {
         List<KeyValue> entries = new ArrayList<>();
         ByteString from = range.from();

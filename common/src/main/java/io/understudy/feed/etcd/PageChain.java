@@ -108,7 +108,7 @@ final class PageChain implements AutoCloseable {
     /**
      * A page that is under way, or a stream of them.
      *
-     * @param size how many keys it may have; one for a stream, whose messages cannot be made smaller
+     * @param size how many keys it may have; one for a stream, since its messages cannot be made smaller
      * @param guessed how many its range was guessed to hold, 0 if that is none of a guess
      * @param failures how many there were before
      * @param sentNanos when it was sent, by {@link System#nanoTime}
@@ -332,7 +332,7 @@ final class PageChain implements AutoCloseable {
             waitingBytes += answer.bytes();
         } else {
             parts.failed(part);
-            // A stream may go on after a page that is not accepted.
+            // A stream would continue after a rejected page.
             request.cancel().run();
             bound = bound.requested(-request.guessed());
             if (request.stream() != null

@@ -91,7 +91,7 @@ final class RangeParts<R, A> {
     }
 
     /**
-     * Keeps an answer to a request that goes on with the rest.
+     * Keeps an answer to a request that continues with the rest.
      *
      * @param restFrom start of that rest, inside the part
      */

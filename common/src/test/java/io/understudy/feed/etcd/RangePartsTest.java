@@ -62,7 +62,7 @@ class RangePartsTest {
     }
 
     @Test
-    void aRequestThatGoesOnKeepsItsRest() {
+    void aRequestThatContinuesKeepsItsRest() {
         Part<Part<?, KeyRange>, KeyRange> first = request(key(300));
         Part<?, KeyRange> sent = parts.underWay().get(0);
 
