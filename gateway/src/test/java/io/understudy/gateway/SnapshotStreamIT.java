@@ -5,12 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
 import io.grpc.ManagedChannel;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.config.Binder;
+import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdMessages;
 import io.understudy.etcd.EtcdSettings;
@@ -30,6 +32,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -135,6 +138,14 @@ final class SnapshotStreamIT {
                     .until(() -> network.bytesFromTarget() - before < all / 2);
             // No deadline passes meanwhile.
             await().during(REQUEST_TIMEOUT.plusMillis(500)).atMost(PATIENCE).until(() -> streams("CANCELLED") == 0);
+            // gRPC refills the connection's window for unread data, so other calls of the connection are answered.
+            Endpoint endpoint = Endpoint.of(URI.create("http://127.0.0.1:" + network.port()));
+            assertThat(KVGrpc.newBlockingStub(source.channel(endpoint))
+                            .withDeadlineAfter(10, TimeUnit.SECONDS)
+                            .range(EtcdMessages.range(KeyRange.single(ByteString.copyFromUtf8("key/00000")))
+                                    .build())
+                            .getKvsCount())
+                    .isEqualTo(1);
             while (!reader.isDone()) {
                 next(reader);
             }
