@@ -13,7 +13,6 @@ import io.understudy.vocabulary.KeyRange;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -62,17 +61,17 @@ public final class TxnPlan {
      * @param ofRange returns {@link RangeEvaluation#looksAt} of a range, at its requested revision
      */
     public long looksAt(KeySpace at, ToLongFunction<RangeRequest> ofRange) {
-        LongAdder entries = new LongAdder();
+        long[] entries = {0};
         TxnRequests.walk(
                 request,
                 compare -> {
                     KeyRange keys = compare.getRangeEnd().isEmpty()
                             ? null
                             : RangeRequests.keys(compare.getKey(), compare.getRangeEnd());
-                    entries.add(LOOK_UP + (keys == null ? 0 : at.count(keys)));
+                    entries[0] += LOOK_UP + (keys == null ? 0 : at.count(keys));
                 },
-                range -> entries.add(LOOK_UP + ofRange.applyAsLong(range)));
-        return entries.sum();
+                range -> entries[0] += LOOK_UP + ofRange.applyAsLong(range));
+        return entries[0];
     }
 
     private static TxnPath.Branch branch(TxnRequest request, KeySpace at) {
