@@ -52,8 +52,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Commits up to etcd's limits, invalid requests, clients that do not read, half-closed streams and cancels by the thousand, at
- * a gateway and at one that follows it. Neither ends, their memory stays bounded, other clients wait no longer than at etcd
- * and a second, and afterwards both equal the source. Lasts as long as {@code -Dunderstudy.campaign}, such as {@code PT1H}.
+ * a gateway and at one that follows it. Neither ends, their memory stays bounded, and afterwards both equal the source. A test
+ * of speed limits how long other clients wait. Lasts as long as {@code -Dunderstudy.campaign}, such as {@code PT1H}.
  *
  * <p>Tests invariant S7.
  */
