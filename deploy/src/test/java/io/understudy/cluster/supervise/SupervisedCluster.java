@@ -256,10 +256,13 @@ final class SupervisedCluster implements AutoCloseable {
         });
     }
 
+    String leader() {
+        return look().flatMap(ClusterFacts::leader).orElseThrow().name();
+    }
+
     /** One of two voting members that does not lead. */
     String follower(int one, int other) {
-        String leader = look().flatMap(ClusterFacts::leader).orElseThrow().name();
-        return leader.equals(name(one)) ? name(other) : name(one);
+        return leader().equals(name(one)) ? name(other) : name(one);
     }
 
     static int index(String name) {
@@ -346,6 +349,14 @@ final class SupervisedCluster implements AutoCloseable {
 
     void delayFsyncs(int index, Duration delay) {
         running(index).ifPresent(process -> slowDisks.put(index, SlowDisk.of(process.pid(), delay)));
+    }
+
+    /** Commits of its database do not end, while its log is written. */
+    void freezeDatabase(int index) {
+        Path database = data(index).resolve("member/snap/db");
+        running(index)
+                .ifPresent(process ->
+                        slowDisks.put(index, SlowDisk.ofFile(process.pid(), Duration.ofMinutes(5), database)));
     }
 
     void heal(int index) {

@@ -94,7 +94,7 @@ final class SupervisorFaultsIT {
             for (int round = 0; round < ROUNDS; round++) {
                 await("the declared shape").atMost(PATIENCE).pollInterval(LOOK).until(() -> cluster.isOf(3, 1));
                 ClusterFacts facts = cluster.look().orElseThrow();
-                String leader = facts.leader().orElseThrow().name();
+                String leader = cluster.leader();
                 String victim = FOLLOWERS.contains(fault)
                         ? facts.voters().stream()
                                 .filter(voter -> !voter.name().equals(leader))
@@ -135,6 +135,32 @@ final class SupervisorFaultsIT {
                 cluster.resume(index);
                 assertThat(writer.lost()).isEmpty();
             }
+        }
+    }
+
+    @Test
+    void leadershipMovesFromALeaderWithAFrozenDatabase() throws Exception {
+        assumeTrue(SlowDisk.isAvailable(), "strace is in PATH");
+        try (SupervisedCluster cluster = SupervisedCluster.foundWithFsync(folder, 5, 3, SHAPE);
+                Writer writer = Writer.start(cluster.clientUrls())) {
+            SupervisorProcess supervisor = cluster.supervise();
+            await("the declared shape").atMost(PATIENCE).pollInterval(LOOK).until(() -> cluster.isOf(3, 1));
+            Set<String> voters = cluster.voters();
+            String leader = cluster.leader();
+            cluster.freezeDatabase(SupervisedCluster.index(leader));
+            long began = System.nanoTime();
+            await("another leader").atMost(PATIENCE).pollInterval(LOOK).until(() -> cluster.look()
+                    .flatMap(ClusterFacts::leader)
+                    .filter(next -> !next.name().equals(leader))
+                    .isPresent());
+            System.out.printf("another leader after %d ms, dead time %d ms%n", millisSince(began), DEAD.toMillis());
+            assertThat(supervisor.state().events())
+                    .extracting(event -> event.decision().rule())
+                    .contains("stuck-leader");
+            cluster.heal(SupervisedCluster.index(leader));
+            await("the declared shape").atMost(PATIENCE).pollInterval(LOOK).until(() -> cluster.isOf(3, 1));
+            assertThat(cluster.voters()).isEqualTo(voters);
+            assertThat(writer.lost()).isEmpty();
         }
     }
 

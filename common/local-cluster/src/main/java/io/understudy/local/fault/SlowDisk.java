@@ -7,7 +7,6 @@ import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
@@ -28,23 +27,35 @@ public final class SlowDisk implements AutoCloseable {
 
     /** Slows a process of this user down.
      *
-     * @param delay of each flush */
+     * @param delay of each flush
+     */
     public static SlowDisk of(long pid, Duration delay) {
+        return of(pid, delay, Stream.empty());
+    }
+
+    /** Delays only the flushes of one file. */
+    public static SlowDisk ofFile(long pid, Duration delay, Path file) {
+        return of(pid, delay, Stream.of("-P", file.toString()));
+    }
+
+    private static SlowDisk of(long pid, Duration delay, Stream<String> filter) {
+        Stream<String> command = Stream.of(
+                "strace",
+                "-f",
+                "-o",
+                "/dev/null",
+                "-e",
+                "trace=fdatasync,fsync",
+                "-e",
+                "inject=fdatasync,fsync:delay_enter=" + TimeUnit.MICROSECONDS.convert(delay),
+                "-p",
+                Long.toString(pid));
         try {
-            return new SlowDisk(new ProcessBuilder(List.of(
-                            "strace",
-                            "-f",
-                            "-o",
-                            "/dev/null",
-                            "-e",
-                            "trace=fdatasync,fsync",
-                            "-e",
-                            "inject=fdatasync,fsync:delay_enter=" + TimeUnit.MICROSECONDS.convert(delay),
-                            "-p",
-                            Long.toString(pid)))
-                    .redirectErrorStream(true)
-                    .redirectOutput(Redirect.DISCARD)
-                    .start());
+            return new SlowDisk(
+                    new ProcessBuilder(Stream.concat(command, filter).toList())
+                            .redirectErrorStream(true)
+                            .redirectOutput(Redirect.DISCARD)
+                            .start());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -214,7 +214,7 @@ public final class MemberGoals {
 
         @Override
         public Next after(ClusterFacts facts) {
-            Optional<MemberFacts> leader = facts.leader();
+            Optional<MemberFacts> leader = facts.namedLeader();
             String label = facts.member(to).map(MemberFacts::label).orElse(to.toString());
             if (leader.isEmpty()) {
                 return Next.impossible("leader-known", "the cluster has no leader", "Retry after the election");
@@ -317,7 +317,7 @@ public final class MemberGoals {
         }
 
         static boolean leads(ClusterFacts facts, MemberFacts member) {
-            return facts.leader()
+            return facts.namedLeader()
                     .map(MemberFacts::id)
                     .filter(member.id()::equals)
                     .isPresent();

@@ -143,7 +143,7 @@ public final class EtcdMembership implements Membership {
     public void moveLeader(MemberId to) throws RefusedException, OutcomeUnknownException {
         MoveLeaderRequest request =
                 MoveLeaderRequest.newBuilder().setTargetID(to.value()).build();
-        send("move-leader", ClusterFacts::leader, MaintenanceGrpc.getMoveLeaderMethod(), request);
+        send("move-leader", ClusterFacts::namedLeader, MaintenanceGrpc.getMoveLeaderMethod(), request);
     }
 
     @Override

@@ -107,6 +107,16 @@ public record ClusterFacts(
                 .filter(ClusterFacts::leads);
     }
 
+    /** Returns the leader, or else the one that members with quorum name, although it does not respond. */
+    public Optional<MemberFacts> namedLeader() {
+        return leader().or(() -> members.stream()
+                .flatMap(member -> member.answer().stream())
+                .filter(MemberAnswer::reachesQuorum)
+                .max(Comparator.comparingLong(MemberAnswer::raftTerm))
+                .flatMap(MemberAnswer::leader)
+                .flatMap(this::member));
+    }
+
     private static boolean leads(MemberFacts member) {
         return member.answer()
                 .flatMap(MemberAnswer::leader)

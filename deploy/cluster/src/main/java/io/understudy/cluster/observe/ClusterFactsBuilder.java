@@ -291,5 +291,12 @@ final class ClusterFactsBuilder {
             endpoints = Set.copyOf(endpoints);
             answering = Map.copyOf(answering);
         }
+
+        Optional<Endpoint> endpointOf(MemberId member, boolean encrypted) {
+            return Optional.ofNullable(answering.get(member)).or(() -> listing.members().stream()
+                    .filter(each -> each.getID() == member.value())
+                    .flatMap(each -> Listing.endpoints(each, encrypted))
+                    .findFirst());
+        }
     }
 }

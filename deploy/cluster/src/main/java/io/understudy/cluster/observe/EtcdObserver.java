@@ -252,9 +252,10 @@ public final class EtcdObserver implements ClusterObserver {
         return Stream.concat(seeds.stream(), found).distinct().toList();
     }
 
-    /** Returns the member's endpoint in the last observation; empty if it did not respond. */
+    /** Returns the endpoint at which the member responded in the last observation, else its first listed one. */
     public Optional<Endpoint> endpointOf(MemberId member) {
-        return Optional.ofNullable(seen).map(last -> last.found().answering().get(member));
+        return Optional.ofNullable(seen)
+                .flatMap(last -> last.found().endpointOf(member, seeds.get(0).tls()));
     }
 
     /**

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -180,9 +181,9 @@ final class RulesTest {
         cluster.run(600);
         cluster.breakDown(1);
         cluster.run(59);
-        assertThat(cluster.changes()).isEmpty();
+        assertThat(steps(cluster)).containsOnly("MoveLeader");
         cluster.run(600);
-        assertThat(steps(cluster)).containsExactly("Start");
+        assertThat(steps(cluster)).containsOnly("MoveLeader", "Start").containsOnlyOnce("Start");
     }
 
     @Test
@@ -580,13 +581,28 @@ final class RulesTest {
 
     @Test
     void whatOnlyTheSupervisorCannotReachIsReported() {
-        for (int machine = 0; machine < 2; machine++) {
+        Simulated cluster = settled(THREE_AND_ONE, 5, 3);
+        cluster.cutFromSupervisor(1);
+        cluster.run(300);
+        assertThat(cluster.changes()).isEmpty();
+        assertThat(cluster.state(1)).isEqualTo(MemberState.UNREACHABLE);
+        assertThat(cluster.last().rule()).isEqualTo("unreachable");
+    }
+
+    @Test
+    void aLeaderThatServesNoReadsGivesLeadershipToAnother() {
+        for (Consumer<Simulated> fault :
+                List.<Consumer<Simulated>>of(each -> each.cripple(0), each -> each.cutFromSupervisor(0))) {
             Simulated cluster = settled(THREE_AND_ONE, 5, 3);
-            cluster.cutFromSupervisor(machine);
-            cluster.run(300);
+            fault.accept(cluster);
+            cluster.run(29);
+            assertThat(cluster.state(0)).isEqualTo(MemberState.SUSPECT);
             assertThat(cluster.changes()).isEmpty();
-            assertThat(cluster.state(machine)).isEqualTo(MemberState.UNREACHABLE);
-            assertThat(cluster.last().rule()).isEqualTo("unreachable");
+            cluster.run(271);
+            assertThat(steps(cluster)).containsExactly("MoveLeader");
+            assertThat(cluster.changes().get(0).rule()).isEqualTo("stuck-leader");
+            assertThat(cluster.last().rule()).isIn("stuck", "stuck-leader");
+            assertThat(cluster.voterNames()).contains("m1");
         }
     }
 

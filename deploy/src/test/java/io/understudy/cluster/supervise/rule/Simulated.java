@@ -383,7 +383,8 @@ final class Simulated {
             if (!stalled.contains(removed.machine())) {
                 processes.remove(removed.machine(), remove.id());
             }
-        } else if (step instanceof Step.MoveLeader move) {
+        } else if (step instanceof Step.MoveLeader move
+                && !unreached.contains(members.get(move.from()).machine())) {
             leader = Optional.of(move.id());
             term++;
         } else if (step instanceof Step.Retire retire) {

@@ -23,12 +23,14 @@ final class Diagnosis {
 
     private Diagnosis() {}
 
-    /** Whether the leader's measurements of this observation cover that member: without them nothing is proven. */
+    /** Whether measurements of the leader, or of its followers, cover that member: without them nothing is proven. */
     static boolean isConclusive(ClusterFacts facts, MemberFacts member) {
         return facts.isConfirmed()
-                && facts.leader()
-                        .filter(leader -> leader.measurements().silence().containsKey(member.id()))
-                        .isPresent();
+                && (isFollowed(facts, member)
+                        || facts.leader()
+                                .filter(leader ->
+                                        leader.measurements().silence().containsKey(member.id()))
+                                .isPresent());
     }
 
     static Finding of(Situation situation, MemberFacts member) {
@@ -40,9 +42,14 @@ final class Diagnosis {
 
     private static Finding unhealthy(Situation situation, MemberFacts member) {
         String own = own(situation, member);
+        boolean lasts = situation
+                .seen(member)
+                .fault()
+                .filter(fault -> fault.lasted(situation.limits().dead(), situation.now()))
+                .isPresent();
         if (isFollowed(situation.facts(), member)) {
             return new Finding(
-                    member.answer().isEmpty() ? MemberState.UNREACHABLE : MemberState.STUCK,
+                    lasts ? MemberState.STUCK_LEADER : MemberState.SUSPECT,
                     own + "; it leads, and followers receive messages from it");
         }
         Optional<MemberFacts> leader = situation.facts().leader();
@@ -54,11 +61,6 @@ final class Diagnosis {
                     MemberState.SUSPECT,
                     own + "; no measurements of the leader, " + leader.get().label());
         }
-        boolean lasts = situation
-                .seen(member)
-                .fault()
-                .filter(fault -> fault.lasted(situation.limits().dead(), situation.now()))
-                .isPresent();
         Duration silence =
                 tenured(situation, leader.get().measurements().silence().getOrDefault(member.id(), Duration.ZERO));
         String heard = own + "; leader " + leader.get().label() + " received nothing from it for " + seconds(silence);
@@ -75,7 +77,7 @@ final class Diagnosis {
     }
 
     /** Whether a member takes it for the leader, and receives its messages. */
-    private static boolean isFollowed(ClusterFacts facts, MemberFacts member) {
+    static boolean isFollowed(ClusterFacts facts, MemberFacts member) {
         return facts.members().stream()
                 .filter(other -> other.answer()
                         .flatMap(MemberAnswer::leader)

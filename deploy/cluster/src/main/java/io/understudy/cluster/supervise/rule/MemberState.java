@@ -33,12 +33,16 @@ public enum MemberState {
             Action.REPLACE),
     UNREACHABLE(
             "in service for the cluster, not for this supervisor",
-            "no answer; the leader, or as a leader a follower, received messages from it within 2 s",
+            "no answer; the leader received messages from it within 2 s",
             Action.REPORT),
     STUCK(
             "connected, but of no use for reads",
-            "Status is answered, no linearizable read; the leader, or as a leader a follower, received messages from it within 2 s",
+            "Status is answered, no linearizable read; the leader received messages from it within 2 s",
             Action.REPORT),
+    STUCK_LEADER(
+            "leads, but is of no use for reads, as when its database is frozen",
+            "no linearizable read; a follower received messages from it within 2 s; lasts",
+            Action.MOVE_LEADERSHIP),
     SLOW_DISK(
             "its disk delays writes",
             "healthy; a WAL fsync takes 250 ms or more on average over 10 s",

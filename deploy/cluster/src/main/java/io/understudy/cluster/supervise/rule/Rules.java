@@ -201,7 +201,7 @@ public final class Rules {
         }
     }
 
-    /** Moves leadership from a slow or repeatedly failing leader to a healthy voting member. */
+    /** Moves leadership from a slow, stuck or repeatedly failing leader to a healthy voting member. */
     private static final class LeadershipRule {
 
         /** Minimum time between moves, each of which briefly interrupts writes. */
@@ -216,7 +216,7 @@ public final class Rules {
             }
             return situation
                     .facts()
-                    .leader()
+                    .namedLeader()
                     .filter(leader -> situation.finding(leader).is(MemberState.Action.MOVE_LEADERSHIP))
                     .flatMap(leader -> situation.facts().voters().stream()
                             .filter(voter -> situation.finding(voter).state() == MemberState.HEALTHY)
