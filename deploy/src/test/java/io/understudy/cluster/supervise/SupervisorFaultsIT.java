@@ -154,9 +154,10 @@ final class SupervisorFaultsIT {
                     .filter(next -> !next.name().equals(leader))
                     .isPresent());
             System.out.printf("another leader after %d ms, dead time %d ms%n", millisSince(began), DEAD.toMillis());
-            assertThat(supervisor.state().events())
-                    .extracting(event -> event.decision().rule())
-                    .contains("stuck-leader");
+            await("the record of the step")
+                    .untilAsserted(() -> assertThat(supervisor.state().events())
+                            .extracting(event -> event.decision().rule())
+                            .contains("stuck-leader"));
             cluster.heal(SupervisedCluster.index(leader));
             await("the declared shape").atMost(PATIENCE).pollInterval(LOOK).until(() -> cluster.isOf(3, 1));
             assertThat(cluster.voters()).isEqualTo(voters);

@@ -226,8 +226,9 @@ final class Supervisor implements AutoCloseable {
             }
             ClockTime at = clock.now();
             // A glance reads no membership and makes no linearizable read, so no change is based on it.
-            Optional<ClusterFacts> glance =
-                    decided instanceof Decision.Settled ? observer.glance(settings.patience()) : Optional.empty();
+            boolean isUnsuspicious =
+                    decided instanceof Decision.Settled && !(candidacy.standing() instanceof ElectionState.Unknown);
+            Optional<ClusterFacts> glance = isUnsuspicious ? observer.glance(settings.patience()) : Optional.empty();
             if (glance.isPresent()) {
                 Situation situation = situation(glance.get(), at, places);
                 if (Rules.decide(situation) instanceof Decision.Settled settled) {

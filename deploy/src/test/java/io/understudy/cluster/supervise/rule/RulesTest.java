@@ -598,7 +598,11 @@ final class RulesTest {
             cluster.run(29);
             assertThat(cluster.state(0)).isEqualTo(MemberState.SUSPECT);
             assertThat(cluster.changes()).isEmpty();
-            cluster.run(271);
+            cluster.follow(false);
+            cluster.run(3);
+            assertThat(cluster.withoutElection()).map(Decision.Change::step).containsInstanceOf(Step.MoveLeader.class);
+            cluster.follow(true);
+            cluster.run(268);
             assertThat(steps(cluster)).containsExactly("MoveLeader");
             assertThat(cluster.changes().get(0).rule()).isEqualTo("stuck-leader");
             assertThat(cluster.last().rule()).isIn("stuck", "stuck-leader");

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.Predicate;
 
 /**
  * Decides the next change to a cluster, if any: the first rule that applies. If it waits, leadership may move and
@@ -71,9 +72,10 @@ public final class Rules {
         return place.isKnownToBeDown() && place.outdated().isEmpty() && !RestartRule.wasTried(history, place, since);
     }
 
-    /** Returns a change that an inactive supervisor makes, if any. */
+    /** Returns a change that an inactive supervisor makes: with a stuck leader no lease can be kept alive. */
     public static Optional<Decision.Change> withoutElection(Situation situation) {
         return RestartRule.unreplaced(situation)
+                .or(() -> LeadershipRule.move(situation, MemberState.STUCK_LEADER::equals))
                 .filter(Decision.Change.class::isInstance)
                 .map(Decision.Change.class::cast);
     }
@@ -210,6 +212,10 @@ public final class Rules {
         private LeadershipRule() {}
 
         static Optional<Decision> move(Situation situation) {
+            return move(situation, state -> state.action() == MemberState.Action.MOVE_LEADERSHIP);
+        }
+
+        static Optional<Decision> move(Situation situation, Predicate<MemberState> isReason) {
             Instant moved = situation.history().orders().get(Orders.MOVE_LEADER);
             if (moved != null && moved.plus(BETWEEN_MOVES).isAfter(situation.now())) {
                 return Optional.empty();
@@ -217,7 +223,7 @@ public final class Rules {
             return situation
                     .facts()
                     .namedLeader()
-                    .filter(leader -> situation.finding(leader).is(MemberState.Action.MOVE_LEADERSHIP))
+                    .filter(leader -> isReason.test(situation.finding(leader).state()))
                     .flatMap(leader -> situation.facts().voters().stream()
                             .filter(voter -> situation.finding(voter).state() == MemberState.HEALTHY)
                             .findFirst()
