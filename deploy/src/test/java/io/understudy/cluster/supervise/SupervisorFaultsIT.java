@@ -7,8 +7,10 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.supervise.rule.MemberState;
 import io.understudy.local.fault.SlowDisk;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Random;
@@ -78,8 +80,14 @@ final class SupervisorFaultsIT {
         ALL_STALL,
         SUPERVISOR_CUT_OFF,
         CLIENTS_CUT,
-        SLOW_SHARED_DISK
+        SLOW_SHARED_DISK,
+        CLOCK_JUMP
     }
+
+    /** Sets the clock of this machine, as root: only on request. */
+    private static final boolean HAS_CLOCK_JUMPS = Boolean.getBoolean("understudy.clock.jumps");
+
+    private static final int MOST_JUMP_SECONDS = 120;
 
     @TempDir
     private Path folder;
@@ -211,6 +219,7 @@ final class SupervisorFaultsIT {
             Set<String> before = cluster.voters();
             List<Kept> faults = Stream.of(Kept.values())
                     .filter(each -> SlowDisk.isAvailable() || each != Kept.SLOW_SHARED_DISK)
+                    .filter(each -> HAS_CLOCK_JUMPS || each != Kept.CLOCK_JUMP)
                     .toList();
             System.out.println("faults: " + faults);
             for (int schedule = 0; schedule < SCHEDULES; schedule++) {
@@ -227,7 +236,7 @@ final class SupervisorFaultsIT {
         }
     }
 
-    private static void disturb(SupervisedCluster cluster, Kept fault, Random random) throws InterruptedException {
+    private static void disturb(SupervisedCluster cluster, Kept fault, Random random) throws Exception {
         int one = random.nextInt(3);
         int other = (one + 1) % 3;
         switch (fault) {
@@ -275,7 +284,21 @@ final class SupervisorFaultsIT {
                     cluster.heal(member);
                 }
             }
+            case CLOCK_JUMP -> {
+                Duration jump = Duration.ofSeconds(random.nextInt(-MOST_JUMP_SECONDS, MOST_JUMP_SECONDS));
+                setClock(Instant.now().plus(jump));
+                try {
+                    during(random, DEAD.multipliedBy(2));
+                } finally {
+                    setClock(Instant.now().minus(jump));
+                }
+            }
         }
+    }
+
+    private static void setClock(Instant time) throws IOException, InterruptedException {
+        Process date = new ProcessBuilder("date", "--set=" + time).start();
+        assertThat(date.waitFor()).as("the clock is set").isZero();
     }
 
     private static void during(Random random, Duration most) throws InterruptedException {
