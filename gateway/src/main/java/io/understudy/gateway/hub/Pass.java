@@ -220,10 +220,7 @@ final class Pass {
             encoded += streamed ? 0 : size;
             EventBatch batch = new EventBatch(revision, events, streamed, keeping);
             if (previous && size > MAX_PREVIOUS_BYTES) {
-                group.refuse(
-                        filterGroup,
-                        last,
-                        "previous values up to revision " + revision + " exceed " + MAX_PREVIOUS_BYTES + " bytes");
+                group.compacted(filterGroup, last);
                 continue;
             }
             // Backwards: a watcher that leaves is replaced by the last one, which has the batch already.

@@ -342,11 +342,17 @@ final class WatcherGroup {
         refuse(ended, "cannot read previous values of revision " + commit.revision() + ": " + why.getMessage());
     }
 
-    /** Ends the watchers of a filter group that have not received a revision. Others of the group are ahead of it. */
-    void refuse(FilterGroup filterGroup, long revision, String why) {
+    /** Ends the watchers of a filter group that have not received a revision, as if it was compacted. */
+    void compacted(FilterGroup filterGroup, long revision) {
         Set<Watcher> ended = new LinkedHashSet<>();
         filterGroup.forEachBefore(revision, ended::add);
-        refuse(ended, why);
+        for (Watcher watcher : ended) {
+            // Another's listener may have cancelled it.
+            if (watcher.state() == Watcher.State.ACTIVE) {
+                leave(watcher);
+                end(watcher, revision + 1);
+            }
+        }
     }
 
     private void refuse(Set<Watcher> ended, String why) {
