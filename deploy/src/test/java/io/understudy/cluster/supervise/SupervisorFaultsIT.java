@@ -36,6 +36,7 @@ final class SupervisorFaultsIT {
     private static final int SCHEDULES = Integer.getInteger("understudy.rounds", 50);
     private static final Duration PATIENCE = Duration.ofMinutes(5);
     private static final Duration DEAD = Duration.ofSeconds(5);
+    private static final Duration SLOW_FSYNC = Duration.ofMillis(300);
 
     /** Each look at the cluster reads the metrics pages of all members. */
     private static final Duration LOOK = Duration.ofMillis(300);
@@ -146,8 +147,9 @@ final class SupervisorFaultsIT {
         }
     }
 
-    @Test
-    void leadershipMovesFromALeaderWithAFrozenDatabase() throws Exception {
+    @ParameterizedTest
+    @EnumSource(names = {"STUCK_LEADER", "SLOW_DISK"})
+    void leadershipMovesFromAFaultyLeader(MemberState state) throws Exception {
         assumeTrue(SlowDisk.isAvailable(), "strace is in PATH");
         try (SupervisedCluster cluster = SupervisedCluster.foundWithFsync(folder, 5, 3, SHAPE);
                 Writer writer = Writer.start(cluster.clientUrls())) {
@@ -155,22 +157,56 @@ final class SupervisorFaultsIT {
             await("the declared shape").atMost(PATIENCE).pollInterval(LOOK).until(() -> cluster.isOf(3, 1));
             Set<String> voters = cluster.voters();
             String leader = cluster.leader();
-            cluster.freezeDatabase(SupervisedCluster.index(leader));
+            int index = SupervisedCluster.index(leader);
+            if (state == MemberState.STUCK_LEADER) {
+                cluster.freezeDatabase(index);
+            } else {
+                cluster.delayFsyncs(index, SLOW_FSYNC);
+            }
             long began = System.nanoTime();
             await("another leader").atMost(PATIENCE).pollInterval(LOOK).until(() -> cluster.look()
                     .flatMap(ClusterFacts::leader)
                     .filter(next -> !next.name().equals(leader))
                     .isPresent());
-            System.out.printf("another leader after %d ms, dead time %d ms%n", millisSince(began), DEAD.toMillis());
-            await("the record of the step")
-                    .untilAsserted(() -> assertThat(supervisor.state().events())
-                            .extracting(event -> event.decision().rule())
-                            .contains("stuck-leader"));
-            cluster.heal(SupervisedCluster.index(leader));
+            System.out.printf(
+                    "%s: another leader after %d ms, dead time %d ms%n", state, millisSince(began), DEAD.toMillis());
+            awaitRule(supervisor, state);
+            if (state == MemberState.STUCK_LEADER) {
+                awaitRule(supervisor, MemberState.UNREACHABLE);
+            }
+            cluster.heal(index);
             await("the declared shape").atMost(PATIENCE).pollInterval(LOOK).until(() -> cluster.isOf(3, 1));
             assertThat(cluster.voters()).isEqualTo(voters);
             assertThat(writer.lost()).isEmpty();
         }
+    }
+
+    @Test
+    void aMemberThatFailsAgainAndAgainIsReported() throws Exception {
+        try (SupervisedCluster cluster = SupervisedCluster.found(folder, 5, 3, SHAPE)) {
+            SupervisorProcess supervisor = cluster.supervise();
+            await("the declared shape").atMost(PATIENCE).pollInterval(LOOK).until(() -> cluster.isOf(3, 1));
+            int follower = SupervisedCluster.index(cluster.follower(0, 1));
+            for (int flap = 0; flap < 3; flap++) {
+                cluster.pause(follower);
+                await("the fault").atMost(PATIENCE).until(() -> isSuspected(supervisor));
+                cluster.resume(follower);
+                await("its end").atMost(PATIENCE).until(() -> !isSuspected(supervisor));
+            }
+            awaitRule(supervisor, MemberState.FLAPPING);
+        }
+    }
+
+    private static boolean isSuspected(SupervisorProcess supervisor) {
+        return supervisor.state().findings().values().stream()
+                .anyMatch(finding -> finding.state() == MemberState.SUSPECT);
+    }
+
+    private static void awaitRule(SupervisorProcess supervisor, MemberState state) {
+        await("a record of " + state.label()).atMost(PATIENCE).untilAsserted(() -> assertThat(
+                        supervisor.state().events())
+                .extracting(event -> event.decision().rule())
+                .contains(state.label()));
     }
 
     /** Killed, or hung as its machine may be. */
@@ -277,7 +313,7 @@ final class SupervisorFaultsIT {
             }
             case SLOW_SHARED_DISK -> {
                 for (int member = 0; member < 3; member++) {
-                    cluster.delayFsyncs(member, Duration.ofMillis(300));
+                    cluster.delayFsyncs(member, SLOW_FSYNC);
                 }
                 during(random, DEAD.multipliedBy(2));
                 for (int member = 0; member < 3; member++) {
