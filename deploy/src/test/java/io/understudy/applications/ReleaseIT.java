@@ -7,10 +7,13 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -44,10 +47,18 @@ final class ReleaseIT {
             echo "maven $*"
             """;
 
+    private static final FileAttribute<?> PRIVATE =
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+
     @TempDir
     private Path folder;
 
     private Path checkout;
+
+    /** What gpg reads and writes. */
+    private Path gnupg;
+
+    private String signer = "sign";
 
     /** A run of a program. */
     private record Ended(int status, String output) {}
@@ -55,6 +66,7 @@ final class ReleaseIT {
     @BeforeEach
     void makeRepository() throws Exception {
         checkout = Files.createDirectory(folder.resolve("checkout"));
+        gnupg = Files.createDirectory(folder.resolve("maintainer"), PRIVATE);
         try (Stream<Path> files = Files.walk(ROOT)) {
             for (Path file : files.filter(
                             each -> each.endsWith("pom.xml") && !each.toString().contains("/target/"))
@@ -62,8 +74,13 @@ final class ReleaseIT {
                 copy(ROOT.relativize(file));
             }
         }
-        for (String file :
-                List.of(".gitignore", "README.md", "docs/install.md", "docs/library.md", "deploy/dist/release")) {
+        for (String file : List.of(
+                ".gitignore",
+                "README.md",
+                "SECURITY.md",
+                "docs/install.md",
+                "docs/library.md",
+                "deploy/dist/release")) {
             copy(Path.of(file));
         }
         Files.writeString(
@@ -83,7 +100,9 @@ final class ReleaseIT {
     void aReleaseIsTaggedWithItsFiles() throws Exception {
         Ended release = release("0.1.0");
         assertThat(release.status()).as(release.output()).isZero();
-        assertThat(release.output()).contains("maven -B -Prelease clean package -DskipTests", "release: tagged v0.1.0");
+        assertThat(release.output())
+                .contains(
+                        "maven -B -Prelease clean package -DskipTests", "release: tagged v0.1.0", "git push --atomic");
 
         assertThat(git("show", "v0.1.0:CHANGELOG.md"))
                 .containsPattern("## Unreleased\n\n## 0\\.1\\.0, 20\\d\\d-\\d\\d-\\d\\d\n\n### Added\n\n- A thing\\.");
@@ -113,6 +132,47 @@ final class ReleaseIT {
                         "understudy-chart-0.1.0.tgz: OK",
                         "understudy-mirror-kafka-consumer-0.1.0-javadoc.jar: OK",
                         "NOTES.md: OK");
+    }
+
+    /** By the commands of docs/install.md. */
+    @Test
+    void usersVerifyASignedRelease() throws Exception {
+        Assumptions.assumeTrue(Files.isExecutable(Path.of("/usr/bin/gpg")), "needs gpg");
+        List<String> keys = List.of(generatedKey("first@example.org"), generatedKey("second@example.org"));
+        signer = "gpg --batch --armor --local-user first@example.org --detach-sign";
+        Ended release = release("0.1.0");
+        assertThat(release.status()).as(release.output()).isZero();
+        assertThat(git("show", "v0.1.0:SECURITY.md"))
+                .contains("\nThe key has the fingerprint `" + keys.get(0) + "`.\n");
+
+        signer = signer.replace("first", "second");
+        Files.writeString(checkout.resolve("CHANGELOG.md"), "# Changelog\n\n## Unreleased\n\n- Another thing.\n");
+        git("commit", "--quiet", "--all", "--message", "Change it");
+        assertThat(release("0.2.0", "--dry-run").output()).contains("another fingerprint", keys.get(1));
+
+        signer = signer.replace("second", "first");
+        assertThat(release("0.2.0", "--dry-run").status()).isZero();
+        run(folder, "gpgconf", "--kill", "all");
+        gnupg = Files.createDirectory(folder.resolve("user"), PRIVATE);
+        Path files = checkout.resolve("target/release");
+        run(files, "gpg", "--batch", "--import", "understudy-signing-key.asc");
+        assertThat(run(files, "gpg", "--batch", "--verify", "SHA256SUMS.asc", "SHA256SUMS")
+                        .output())
+                .contains("Good signature")
+                .containsPattern("Primary key fingerprint: [0-9A-F ]+");
+        run(folder, "gpgconf", "--kill", "all");
+    }
+
+    /** Its fingerprint. */
+    private String generatedKey(String user) throws Exception {
+        run(folder, "gpg", "--batch", "--passphrase", "", "--quick-generate-key", user, "ed25519", "sign");
+        return run(folder, "gpg", "--batch", "--with-colons", "--list-keys", user)
+                .output()
+                .lines()
+                .filter(line -> line.startsWith("fpr:"))
+                .map(line -> line.split(":", -1)[9])
+                .findFirst()
+                .orElseThrow();
     }
 
     /** What Maven Central requires of the jars; the rest is inherited. */
@@ -181,7 +241,8 @@ final class ReleaseIT {
         Map<String, String> environment = builder.environment();
         environment.keySet().removeIf(name -> name.startsWith("GIT_") || name.startsWith("RELEASE_"));
         environment.put("PATH", folder.resolve("bin") + ":" + environment.get("PATH"));
-        environment.put("RELEASE_SIGN", "sign");
+        environment.put("RELEASE_SIGN", signer);
+        environment.put("GNUPGHOME", gnupg.toString());
         environment.put("RELEASE_URL", "https://host.example/understudy");
         for (String role : List.of("AUTHOR", "COMMITTER")) {
             environment.put("GIT_" + role + "_NAME", "Test");

@@ -55,7 +55,7 @@ record Keeping(String document, String beginning, List<String> by) {
             docs/install.md | docker build | local-images "docker build"
             docs/install.md | docker compose exec | self-check "supervise status"; TurnIT "pause"; unchecked: needs an engine and the images of others
             docs/install.md | docker run | container "--cap-drop ALL"
-            docs/install.md | gpg --verify | ReleaseIT "sha256sum"; ReleaseIT "SHA256SUMS.asc"
+            docs/install.md | gpg --import | ReleaseIT "sha256sum"; ReleaseIT ""understudy-signing-key.asc""
             docs/install.md | helm upgrade | kubernetes "helm upgrade"; HelmChartIT "theInstallationPageIsRendered"
             docs/install.md | image: {repository: registry.example | yaml; HelmChartIT "theInstallationPageIsRendered"
             docs/install.md | kubectl apply -f base/namespace.yaml | kubernetes "eval "$command""
