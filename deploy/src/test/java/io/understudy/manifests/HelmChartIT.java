@@ -43,7 +43,7 @@ final class HelmChartIT {
 
     /** What a process cannot start without. */
     private static final String ALL = """
-            gateway: {autoscaling: {enabled: true}}
+            gateway: {autoscaling: {enabled: true}, config: {source: {endpoints: "http://etcd.core:2379"}}}
             mirror:
               enabled: true
               config:
@@ -58,6 +58,8 @@ final class HelmChartIT {
                 shape: {voters: 1}
             networkPolicy: {enabled: true}
             """;
+
+    private static final String GATEWAY = "gateway: {config: {source: {endpoints: \"http://etcd.core:2379\"}}}\n";
 
     private static String helm = "";
 
@@ -77,14 +79,15 @@ final class HelmChartIT {
 
     @Test
     void helmFindsNothingWrongWithTheChart() throws Exception {
-        assertThat(helm("lint", "--strict", CHART).output()).contains("0 chart(s) failed");
+        assertThat(helm("lint", "--strict", CHART, "--values", values(GATEWAY)).output())
+                .contains("0 chart(s) failed");
         assertThat(helm("lint", "--strict", CHART, "--values", values(ALL)).output())
                 .contains("0 chart(s) failed");
     }
 
     @Test
     void aPlainClusterHasAllKindsThatTheDefaultsNeed() throws Exception {
-        List<Manifest> all = rendered("");
+        List<Manifest> all = rendered(GATEWAY);
         assertThat(all).extracting(Manifest::toString).contains("Deployment/understudy-gateway");
         for (Manifest manifest : all) {
             manifest.read();
@@ -171,8 +174,10 @@ final class HelmChartIT {
 
     @Test
     void certManagerIssuesACertificateForEachProcess() throws Exception {
-        Map<String, Manifest> all =
-                byName(rendered(ALL + "tls: {enabled: true, certManager: {issuer: own, hosts: [reads.example]}}\n"));
+        Map<String, Manifest> all = byName(
+                rendered(
+                        ALL
+                                + "tls: {enabled: true, certManager: {issuer: own, hosts: ['*.reads.example', 10.0.0.7, 'fd00::7']}}\n"));
         for (String name : List.of("gateway", "mirror", "supervisor")) {
             JsonNode spec = all.get("Certificate/understudy-" + name).tree().path("spec");
             assertThat(spec.path("secretName").asText()).isEqualTo(name + "-tls");
@@ -181,7 +186,11 @@ final class HelmChartIT {
         }
         assertThat(all.get("Certificate/understudy-gateway").tree().at("/spec/dnsNames"))
                 .extracting(JsonNode::asText)
-                .contains("understudy-gateway", "understudy-gateway.default.svc.cluster.local", "reads.example");
+                .contains("understudy-gateway", "understudy-gateway.default.svc.cluster.local", "*.reads.example")
+                .doesNotContain("10.0.0.7");
+        assertThat(all.get("Certificate/understudy-gateway").tree().at("/spec/ipAddresses"))
+                .extracting(JsonNode::asText)
+                .containsExactly("10.0.0.7", "fd00::7");
         assertThat(all.get("Certificate/understudy-supervisor").tree().at("/spec/dnsNames"))
                 .extracting(JsonNode::asText)
                 .contains("understudy-supervisor-1.understudy-supervisor", "localhost");
@@ -210,15 +219,19 @@ final class HelmChartIT {
 
     @Test
     void eachAlertHasTheAddressOfItsRunbook() throws Exception {
-        Manifest rules = byName(rendered(
-                        "prometheusRule: {enabled: true, labels: {release: p}, docs: \"https://docs.example/\"}\n"))
-                .get("PrometheusRule/understudy");
+        String values =
+                GATEWAY + "prometheusRule: {enabled: true, labels: {release: p}, docs: \"https://docs.example/\"}\n";
+        Manifest rules = byName(rendered(values)).get("PrometheusRule/understudy");
         rules.read();
         assertThat(rules.tree().at("/metadata/labels/release").asText()).isEqualTo("p");
         List<JsonNode> alerts = rules.tree().findParents("alert");
         assertThat(alerts).hasSizeGreaterThan(20).allSatisfy(alert -> assertThat(
                         alert.at("/annotations/runbook_url").asText())
                 .startsWith("https://docs.example/operate/runbooks/#understudy"));
+        Manifest released =
+                byName(rendered(values.replace("https://docs.example/", ""))).get("PrometheusRule/understudy");
+        assertThat(released.tree().path("spec"))
+                .isEqualTo(YAML.readTree(Path.of(CHART, "manifests/alerts.yaml").toFile()));
     }
 
     @Test
@@ -246,9 +259,32 @@ final class HelmChartIT {
                 .contains("replica", "not allowed");
         assertThat(helm("template", "x", CHART, "--set", "mirror.enabled=true").output())
                 .contains("mirrors", "missing");
-        assertThat(helm("template", "x", CHART, "--set", "prometheusRule.enabled=true")
-                        .output())
-                .contains("prometheusRule.docs is required");
+        assertThat(helm("template", "x", CHART).output()).contains("source", "missing");
+    }
+
+    /** A process rejects both. */
+    @Test
+    void insecureReplacesTlsAndTlsInsecure() throws Exception {
+        String own = GATEWAY.replace("{source", "{tls: {certificate: /own.crt, key: /own.key}, source");
+        Map<String, Manifest> secured = byName(rendered(own));
+        assertThat(YAML.readTree(configuration(secured, "gateway", "gateway.yaml")
+                                .toFile())
+                        .has("insecure"))
+                .isFalse();
+        assertThat(probe(secured)).isEqualTo("HTTPS");
+        Map<String, Manifest> plain =
+                byName(rendered(GATEWAY.replace("{source", "{insecure: true, source") + "tls: {enabled: true}\n"));
+        assertThat(YAML.readTree(configuration(plain, "gateway", "gateway.yaml").toFile())
+                        .has("tls"))
+                .isFalse();
+        assertThat(probe(plain)).isEmpty();
+    }
+
+    private static String probe(Map<String, Manifest> all) {
+        return all.get("Deployment/understudy-gateway")
+                .tree()
+                .at("/spec/template/spec/containers/0/readinessProbe/httpGet/scheme")
+                .asText();
     }
 
     /** Without what only tools and rollouts read, and in one order. */
