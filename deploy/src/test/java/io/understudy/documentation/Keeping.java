@@ -61,6 +61,7 @@ record Keeping(String document, String beginning, List<String> by) {
             docs/install.md | kubectl apply -f base/namespace.yaml | kubernetes "eval "$command""
             docs/install.md | kubectl kustomize | kubernetes "eval "$command""
             docs/install.md | kubectl -n understudy create secret generic supervisor-users | kubernetes "eval "$command""
+            docs/install.md | kubectl -n understudy create secret generic learner-users | kubernetes "eval "$command""
             docs/install.md | kubectl -n understudy exec | TurnIT "pause"; HelmChartIT "ipAddresses"; unchecked: needs a cluster that runs pods
             docs/install.md | listen: 0.0.0.0:2379 | gateway
             docs/install.md | mkdir overlays/own | kubernetes "eval "$command""

@@ -23,6 +23,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
@@ -110,6 +111,7 @@ final class KubernetesManifestsTest {
                 "overlays/supervised",
                 "overlays/prometheus-operator",
                 "components/learner",
+                "components/learner,learner-tls",
                 "components/service-monitor",
                 "components/supervisor"
             })
@@ -188,7 +190,14 @@ final class KubernetesManifestsTest {
 
     /** A member serves one of both at a port. */
     @ParameterizedTest
-    @ValueSource(strings = {"overlays/small", "overlays/production", "overlays/supervised"})
+    @ValueSource(
+            strings = {
+                "overlays/small",
+                "overlays/production",
+                "overlays/supervised",
+                "components/learner",
+                "components/learner,learner-tls"
+            })
     void allConnectToTheCoreClusterWithOneScheme(String overlay) throws Exception {
         assertThat(Pattern.compile("(https?)://[^\\s:]*\\.core:")
                         .matcher(rendered(overlay))
@@ -323,6 +332,54 @@ final class KubernetesManifestsTest {
                         .tree());
     }
 
+    @Test
+    void prometheusReadsEachProcessByItsScheme() throws Exception {
+        List<Manifest> all =
+                Manifest.of(kustomized(with(List.of("supervisor", "supervisor-tls"), "prometheus-operator")));
+        List<Manifest> monitors = all.stream()
+                .filter(each -> each.kind().equals("ServiceMonitor"))
+                .toList();
+        assertThat(monitors).hasSize(3).allSatisfy(monitor -> {
+            JsonNode endpoint = monitor.tree().at("/spec/endpoints/0");
+            JsonNode pods = all.stream()
+                    .filter(each -> each.name().equals(monitor.name()))
+                    .flatMap(each -> each.pods().stream())
+                    .findFirst()
+                    .orElseThrow();
+            assertThat(endpoint.path("scheme").asText("http"))
+                    .isEqualToIgnoringCase(pods.at("/spec/containers/0/readinessProbe/httpGet/scheme")
+                            .asText("http"));
+            assertThat(pods.at("/spec/volumes").findValuesAsText("secretName"))
+                    .contains(endpoint.at("/tlsConfig/ca/secret/name").asText());
+        });
+    }
+
+    /** The command repeats what the member is started with. */
+    @ParameterizedTest
+    @ValueSource(strings = {"components/learner", "components/learner,learner-tls"})
+    void theLearnerJoinsWithItsOwnUrls(String components) throws Exception {
+        List<Manifest> all = Manifest.of(rendered(components));
+        JsonNode member = named("StatefulSet/understudy-learner", all).tree().at("/spec/template/spec/containers/0");
+        Map<String, String> variables = new HashMap<>();
+        member.path("env")
+                .forEach(variable -> variables.put(
+                        variable.path("name").asText(), variable.path("value").asText()));
+        assertThat(named("Job/understudy-learner-join", all).tree().at("/spec/template/spec/containers/0/args"))
+                .extracting(JsonNode::asText)
+                .contains(
+                        "--peer-urls=" + variables.get("ETCD_INITIAL_ADVERTISE_PEER_URLS"),
+                        "--client-urls=" + variables.get("ETCD_ADVERTISE_CLIENT_URLS"));
+        assertThat(named(
+                                "ConfigMap/"
+                                        + member.at("/envFrom/0/configMapRef/name")
+                                                .asText(),
+                                all)
+                        .tree()
+                        .at("/data/ETCD_INITIAL_CLUSTER")
+                        .asText())
+                .endsWith(",learner=" + variables.get("ETCD_INITIAL_ADVERTISE_PEER_URLS"));
+    }
+
     /** While one is there that an earlier version has made, another one is refused. */
     @Test
     void jobsGoAwayBeforeTheNextVersionIsApplied() throws Exception {
@@ -407,21 +464,27 @@ final class KubernetesManifestsTest {
                 .isPresent());
     }
 
-    /** As {@code kubectl apply -k} would send it; a component on top of the small overlay. */
+    /** As {@code kubectl apply -k} would send it; components on top of the small overlay, with TLS on one with TLS. */
     private String rendered(String name) throws Exception {
-        String component = "components/";
+        String components = "components/";
         return kustomized(
-                name.startsWith(component) ? with(name.substring(component.length()), "small") : FOLDER.resolve(name));
+                name.startsWith(components)
+                        ? with(
+                                List.of(name.substring(components.length()).split(",", -1)),
+                                name.endsWith("-tls") ? "production" : "small")
+                        : FOLDER.resolve(name));
     }
 
-    /** An overlay of one of ours and a component. */
-    private Path with(String component, String overlay) throws IOException {
+    /** An overlay of one of ours and components. */
+    private Path with(List<String> components, String overlay) throws IOException {
         Path made = Files.createDirectory(folder.resolve("overlay"));
         Path home = made.toRealPath().relativize(FOLDER.toRealPath());
         Files.writeString(
                 made.resolve("kustomization.yaml"),
-                "resources: [" + home + "/overlays/" + overlay + "]\ncomponents: [" + home + "/components/" + component
-                        + "]\n");
+                "resources: [" + home + "/overlays/" + overlay + "]\ncomponents:\n"
+                        + components.stream()
+                                .map(component -> "  - " + home + "/components/" + component + "\n")
+                                .collect(Collectors.joining()));
         return made;
     }
 
