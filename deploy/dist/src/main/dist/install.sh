@@ -1,14 +1,14 @@
 #!/bin/sh
 # Installs this unpacked archive. Also used for upgrade and rollback.
 #
-#   ./install.sh [--prefix /opt] [--destdir DIRECTORY] [--remove]
+#   ./install.sh [--prefix DIRECTORY] [--destdir DIRECTORY] [--remove]
 #
 # Copies the archive to PREFIX/understudy-VERSION, unless it is already there, and atomically switches the link PREFIX/understudy.
 # Installs links to the command, manual pages and completion in /usr/local, and systemd units in /usr/local/lib/systemd/system.
 # Copies sample configurations and their schemas to /etc/understudy; existing configurations are not changed. Does not start or
 # restart any unit.
 #
-#   --prefix DIRECTORY    Directory of the installed versions (default /opt).
+#   --prefix DIRECTORY    Directory of the installed versions (default: that of the present installation, else /opt).
 #   --destdir DIRECTORY   Install below another root directory, for example to build a package. Does not start or stop units.
 #   --remove              Stop and disable the units, and remove all installed versions. Keeps /etc/understudy.
 #
@@ -17,7 +17,7 @@ set -eu
 # The units run as another user and must be able to read the files.
 umask 022
 
-prefix=/opt
+prefix=
 destdir=
 remove=false
 while [ $# -gt 0 ]; do
@@ -33,6 +33,13 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
+if [ -z "$prefix" ]; then
+  prefix=$(readlink "$destdir/usr/local/bin/understudy") || true
+  case $prefix in
+    */understudy/bin/understudy) prefix=${prefix%/understudy/bin/understudy} ;;
+    *) prefix=/opt ;;
+  esac
+fi
 # Avoids double slashes in derived paths.
 prefix=${prefix%/}
 
@@ -48,8 +55,10 @@ link() { # target, link; replaces the link atomically
   mv -fT "$2.new" "$2"
 }
 
-if [ -d "$destdir$target" ] && [ ! -L "$destdir$target" ]; then
-  echo "install.sh: $destdir$target is no link of install.sh; remove the package first: apt remove understudy, or dnf remove understudy" >&2
+# Beside a package, an installation with another prefix can be removed only.
+if { [ -d "$destdir$target" ] && [ ! -L "$destdir$target" ]; } ||
+  { ! $remove && [ -e "$destdir/usr/lib/systemd/system/understudy-gateway.service" ]; }; then
+  echo "install.sh: $destdir$target or the units are of a package; remove the package first: apt remove understudy, or dnf remove understudy" >&2
   exit 1
 fi
 

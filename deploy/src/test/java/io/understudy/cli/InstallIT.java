@@ -104,6 +104,39 @@ final class InstallIT {
     }
 
     @Test
+    void laterRunsUseThePrefixOfTheInstallation() throws Exception {
+        String older = version("understudy-0.0.1") + "/install.sh";
+        run(older, "--prefix", "/srv/tools", "--destdir", root.toString());
+        Path link = root.resolve("srv/tools/understudy");
+        for (String newer : List.of("understudy-0.0.2", "understudy-0.0.1")) {
+            Path home = root.resolve("srv/tools").resolve(newer);
+            run((Files.exists(home) ? home : version(newer)) + "/install.sh", "--destdir", root.toString());
+            assertThat(Files.readSymbolicLink(link)).isEqualTo(home.getFileName());
+        }
+        run(link + "/install.sh", "--destdir", root.toString(), "--remove");
+        try (Stream<Path> left = Files.walk(root)) {
+            assertThat(left.filter(path -> !Files.isDirectory(path)))
+                    .isNotEmpty()
+                    .allMatch(path -> path.startsWith(root.resolve("etc/understudy")));
+        }
+    }
+
+    @Test
+    void unitsOfAPackageAreNotHidden() throws Exception {
+        Path unit = root.resolve("usr/lib/systemd/system/understudy-gateway.service");
+        Files.createDirectories(unit.getParent());
+        Files.createFile(unit);
+        Process process = new ProcessBuilder(
+                        HOME + "/install.sh", "--prefix", "/srv/tools", "--destdir", root.toString())
+                .redirectErrorStream(true)
+                .start();
+        assertThat(new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+                .contains("remove the package first");
+        assertThat(process.waitFor()).isEqualTo(1);
+        assertThat(root.resolve("srv")).doesNotExist();
+    }
+
+    @Test
     void aPackageIsNotReplaced() throws Exception {
         Files.createDirectories(root.resolve("opt/understudy"));
         for (String remove : List.of("", "--remove")) {
