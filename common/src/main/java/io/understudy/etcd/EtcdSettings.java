@@ -26,7 +26,7 @@ public record EtcdSettings(
                 value =
                         "Client URLs of cluster members or of a gateway. With member discovery, a subset is sufficient.",
                 check = EndpointUrls.class,
-                example = "http://127.0.0.1:2379")
+                example = "http://10.0.0.1:2379")
         List<URI> endpoints,
 
         @Configured(

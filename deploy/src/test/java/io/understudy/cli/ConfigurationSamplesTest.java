@@ -24,7 +24,7 @@ final class ConfigurationSamplesTest {
     void theGatewaysSampleIsCurrentAndValid() throws Exception {
         Path sample = current(
                 "gateway.yaml",
-                withGiven(GatewaySettings.ROWS, Map.of("source.endpoints", "http://127.0.0.1:2379")),
+                withGiven(GatewaySettings.ROWS, Map.of("source.endpoints", "http://10.0.0.1:2379")),
                 "gateway-2");
         assertThat(GatewaySettings.load(sample, Map.of(), Map.of()).listen().port())
                 .isEqualTo(2379);
@@ -37,8 +37,8 @@ final class ConfigurationSamplesTest {
                 withGiven(
                         MirrorConfiguration.ROWS,
                         Map.of(
-                                "mirrors.*.source.endpoints", "http://127.0.0.1:2379",
-                                "mirrors.*.target.etcd.endpoints", "http://127.0.0.1:12379")),
+                                "mirrors.*.source.endpoints", "http://10.0.0.1:2379",
+                                "mirrors.*.target.etcd.endpoints", "http://10.0.1.1:2379")),
                 "dr");
         assertThat(MirrorConfiguration.load(sample, Map.of(), Map.of()).mirrors())
                 .hasSize(1);

@@ -132,6 +132,8 @@ final class DistributionIT {
                 "--config",
                 HOME.resolve("conf/gateway.yaml").toString(),
                 "--set",
+                "source.endpoints=http://127.0.0.1:1",
+                "--set",
                 "listen=127.0.0.1:0",
                 "--set",
                 "rest.listen=127.0.0.1:0");
