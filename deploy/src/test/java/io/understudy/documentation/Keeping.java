@@ -135,6 +135,7 @@ record Keeping(String document, String beginning, List<String> by) {
             docs/operate/security.md | sudo install | PkiCommandTest "serversAndClientsKnowEachOtherByTheAuthority"
             docs/operate/security.md | tls: | gateway
 
+            docs/operate/upgrade.md | sudo apt install | packages "restarted by the rollback"
             docs/operate/upgrade.md | sudo understudy-VERSION/bin | ConfigCheckTest "filesAndAddressesAreThoseOfTheStart_allAtOnce"
             docs/operate/upgrade.md | $ understudy cluster roll --to-version | upgrade "roll --to-version"
             docs/operate/upgrade.md | $ understudy cluster downgrade --to-version | upgrade "downgrade --to-version"
