@@ -77,7 +77,7 @@ final class Http2Handler extends Http2ConnectionHandler {
         super(decoder, encoder, settings);
         this.client = client;
         this.maxUnreadBytes = limits.maxUnreadBytes();
-        this.received = new ReceivedFrames(limits, connection()::numActiveStreams, this::end);
+        this.received = new ReceivedFrames(limits, connection()::numActiveStreams, joined::answerFrames, this::end);
         this.check = new Http2Check(this, limits.timeouts(), received);
         connection().addListener(new Http2ConnectionAdapter() {
             @Override

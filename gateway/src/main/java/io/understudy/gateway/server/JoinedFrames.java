@@ -47,8 +47,15 @@ final class JoinedFrames extends ChannelOutboundHandlerAdapter {
     private int sinceFlush;
     /** Bytes of the last flush, as size of the next buffer. Large ones are not retained. */
     private int usualBytes = MIN_BUFFER_BYTES;
+    /** HEADERS and DATA frames written. */
+    private long answerFrames;
     /** Exchanges with the end of their answer in the buffer. */
     private List<Http2Exchange> ending = new ArrayList<>();
+
+    /** Returns the number of HEADERS and DATA frames written so far. */
+    long answerFrames() {
+        return answerFrames;
+    }
 
     /** Writes the frame that begins an answer. */
     void head(int streamId, List<Field> fields) {
@@ -85,7 +92,8 @@ final class JoinedFrames extends ChannelOutboundHandlerAdapter {
         }
     }
 
-    private static void header(ByteBuf into, int length, byte type, short flags, int streamId) {
+    private void header(ByteBuf into, int length, byte type, short flags, int streamId) {
+        answerFrames++;
         into.writeMedium(length);
         into.writeByte(type);
         into.writeByte(flags);
@@ -108,8 +116,20 @@ final class JoinedFrames extends ChannelOutboundHandlerAdapter {
 
     @Override
     public void write(ChannelHandlerContext ctx, Object message, ChannelPromise promise) {
+        if (message instanceof ByteBuf frame && isAnswer(frame)) {
+            answerFrames++;
+        }
         drain();
         ChannelFuture unused = ctx.write(message, promise);
+    }
+
+    /** Netty writes the header of a frame as a buffer, or at the start of one. */
+    private static boolean isAnswer(ByteBuf frame) {
+        if (frame.readableBytes() < FRAME_HEADER_BYTES) {
+            return false;
+        }
+        byte type = frame.getByte(frame.readerIndex() + 3);
+        return type == Http2FrameTypes.HEADERS || type == Http2FrameTypes.DATA;
     }
 
     @Override

@@ -9,6 +9,7 @@ import io.netty.util.ReferenceCountUtil;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.IntSupplier;
+import java.util.function.LongSupplier;
 
 /**
  * Counts received HTTP/2 frames before they are handled, for abuse that Netty permits. That is blocks of headers in
@@ -29,6 +30,7 @@ final class ReceivedFrames extends ChannelInboundHandlerAdapter {
     private final int maxContinuations;
     private final int maxControlFrames;
     private final IntSupplier openStreams;
+    private final LongSupplier answerFrames;
     private final Consumer<String> abuse;
 
     /** Bytes of the preface, or of the frame's payload, that are to come. */
@@ -41,19 +43,24 @@ final class ReceivedFrames extends ChannelInboundHandlerAdapter {
     private boolean inHeaders;
     private int continuations;
     private long controlFrames;
+    /** Number of answer frames at the last PING. */
+    private long answerFramesAtPing;
+
     private long windowBegan = System.nanoTime();
     private long completed;
     private boolean abused;
 
     /**
      * @param openStreams the number of open streams
+     * @param answerFrames the number of HEADERS and DATA frames sent so far
      * @param abuse receives once the reason to end the connection; later frames are dropped
      */
-    ReceivedFrames(ServerLimits limits, IntSupplier openStreams, Consumer<String> abuse) {
+    ReceivedFrames(ServerLimits limits, IntSupplier openStreams, LongSupplier answerFrames, Consumer<String> abuse) {
         this.maxContinuations =
                 limits.maxHeaderBytes() / Http2CodecUtil.MAX_FRAME_SIZE_LOWER_BOUND + SPARE_CONTINUATIONS;
         this.maxControlFrames = limits.frames().maxControlFrames();
         this.openStreams = openStreams;
+        this.answerFrames = answerFrames;
         this.abuse = abuse;
     }
 
@@ -136,8 +143,21 @@ final class ReceivedFrames extends ChannelInboundHandlerAdapter {
                 }
             }
             case Http2FrameTypes.SETTINGS -> control(has(ACK) ? 1 : 1 + openStreams.getAsInt() / STREAMS_OF_A_SETTING);
+            case Http2FrameTypes.PING -> ping();
             default -> control(1);
         }
+    }
+
+    /**
+     * Counts a PING unless an answer was sent since the last one: grpc-go clients estimate the bandwidth by a PING per
+     * round trip ({@code bdp_estimator.go}), and etcd does not limit those ({@code http2_server.go}, resetPingStrikes).
+     */
+    private void ping() {
+        long now = answerFrames.getAsLong();
+        if (now == answerFramesAtPing) {
+            control(1);
+        }
+        answerFramesAtPing = now;
     }
 
     private static final int ACK = 1;

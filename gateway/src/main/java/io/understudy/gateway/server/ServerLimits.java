@@ -127,7 +127,7 @@ public record ServerLimits(
             @Configured(
                     value = "Maximum number of HTTP/2 control frames (PING, SETTINGS and others without a request) per"
                             + " connection in 30 s; above it, the connection is closed. SETTINGS weigh more with many open"
-                            + " streams.",
+                            + " streams; a PING after a response is not counted.",
                     byDefault = "30000",
                     range = "100..2147483647")
             int maxControlFrames) {}

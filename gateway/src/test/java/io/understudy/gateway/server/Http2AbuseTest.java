@@ -80,6 +80,32 @@ final class Http2AbuseTest {
         assertEnded("limits.maxControlFrames");
     }
 
+    /** As grpc-go does, which sends a PING per round trip while it receives data. */
+    @Test
+    void pingsAfterResponsesAreNotCounted() throws IOException {
+        int next = 1;
+        for (int i = 0; i < 1_100; i++, next += 2) {
+            client.call(next, RANGE, false, List.of());
+            client.frame(RawHttp2.DATA, RawHttp2.END_STREAM, next, RawHttp2.message(new byte[0]));
+            respondsThenPings();
+        }
+        client.call(next, ECHO, false, List.of());
+        for (int i = 0; i < 1_100; i++) {
+            client.frame(RawHttp2.DATA, 0, next, RawHttp2.message(new byte[1]));
+            respondsThenPings();
+        }
+        repeated(RawHttp2.PING, 0, new byte[8], 2_000);
+        assertEnded("limits.maxControlFrames");
+    }
+
+    private void respondsThenPings() throws IOException {
+        client.flush();
+        assertThat(client.next(RawHttp2.DATA)).isNotNull();
+        client.frame(RawHttp2.PING, 0, 0, new byte[8]);
+        client.flush();
+        assertThat(client.next(RawHttp2.PING)).isNotNull();
+    }
+
     @Test
     void pingsWithUnreadAnswersEndTheConnection() throws IOException {
         // Nothing is read until all is sent: the server's queue is bounded, and so is this.
