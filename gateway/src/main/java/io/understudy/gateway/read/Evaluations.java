@@ -18,8 +18,8 @@ import java.util.function.Supplier;
 /**
  * Evaluates reads that take too long for an event loop, on a few worker threads. Excess reads are queued. Thread-safe.
  *
- * <p>Invariant S4: no read occupies an event loop for long, and a long read returns nothing older than its session has
- * seen.
+ * <p>Invariant S4: no read occupies an event loop for long, and a long read returns nothing older than its session had
+ * seen when it arrived.
  */
 final class Evaluations {
 

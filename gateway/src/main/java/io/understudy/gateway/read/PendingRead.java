@@ -5,7 +5,6 @@ import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.OpResult;
 import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.caller.Principal;
-import io.understudy.gateway.caller.Session;
 import io.understudy.gateway.read.Answer.Provenance.Consistency;
 import io.understudy.gateway.read.Operation.Missing;
 import io.understudy.gateway.read.Waits.LoopWaits;
@@ -41,12 +40,10 @@ final class PendingRead<R extends OpResult> {
     /** Time of the last permission check. */
     private long permittedNanos;
 
-    /** Minimum revision of the answer; only increases. */
+    /** Minimum revision of the answer; only increases. Answers sent meanwhile are concurrent, so they do not count. */
     private long least;
 
     private boolean roundAwaited;
-    /** Whether other reads of the session wait for this one. */
-    private boolean hasSession;
     /** Whether the state was confirmed after the read arrived, which meets every bound. */
     private boolean confirmed;
 
@@ -142,8 +139,6 @@ final class PendingRead<R extends OpResult> {
     /** The awaited revision is applied. */
     void met() {
         path.metrics.waited(consistency, true, waited());
-        // The session may have seen a newer revision meanwhile.
-        least = Math.max(least, caller.session().lastRevision());
         proceed();
     }
 
@@ -173,7 +168,6 @@ final class PendingRead<R extends OpResult> {
     /** The replica was dropped, so the revision is not applied soon. Not called for a round. */
     void dropped() {
         path.metrics.waited(consistency, false, waited());
-        least = Math.max(least, caller.session().lastRevision());
         proceed();
     }
 
@@ -223,8 +217,7 @@ final class PendingRead<R extends OpResult> {
         if (System.nanoTime() - deadlineNanos >= 0) {
             return Future.failedFuture(ApiException.timedOut());
         }
-        // The session or the replica may have advanced while this was queued.
-        least = Math.max(least, caller.session().lastRevision());
+        // The replica may have been dropped while this was queued.
         ReplicaState state = path.state();
         if (state == null || state.revision().value() < least) {
             proceed();
@@ -241,29 +234,9 @@ final class PendingRead<R extends OpResult> {
             fail(evaluated.cause());
         } else if (evaluated.result().isEmpty()) {
             passThrough(Missing.PAST);
-        } else if (state.revision().value() < caller.session().lastRevision()) {
-            again();
         } else {
             complete(path.fromReplica(caller, evaluated.result().get(), consistency, state), null);
         }
-    }
-
-    /**
-     * Retries, because the session has seen a newer revision. Later reads of the session wait, or this could repeat
-     * without end under many commits and reads.
-     */
-    private void again() {
-        Session session = caller.session();
-        if (!hasSession) {
-            if (session.isTaken()) {
-                session.whenFree(() -> guarded(this::again));
-                return;
-            }
-            session.take();
-            hasSession = true;
-        }
-        least = Math.max(least, session.lastRevision());
-        proceed();
     }
 
     /** @param hold size of the answer, held until the client has read it */
@@ -289,12 +262,7 @@ final class PendingRead<R extends OpResult> {
     /** Continues after the permission check, which may have been slow too. */
     private void stillPermitted(Answer<R> answer, ByteBudget.@Nullable Hold hold) {
         permittedNanos = path.permissionClock.getAsLong();
-        if (answer.revision() < caller.session().lastRevision()) {
-            release(hold);
-            again();
-        } else {
-            complete(path.renewed(answer), hold);
-        }
+        complete(path.renewed(answer), hold);
     }
 
     private static void release(ByteBudget.@Nullable Hold hold) {
@@ -322,24 +290,12 @@ final class PendingRead<R extends OpResult> {
     }
 
     private void succeed(Answer<R> answer) {
-        end(() -> promise.tryComplete(confirmed ? answer.asOfArrival() : answer));
+        boolean unused = promise.tryComplete(confirmed ? answer.asOfArrival() : answer);
     }
 
     private void fail(Throwable why) {
         ApiException refusal = why instanceof ApiException known ? known : path.fault(why);
-        end(() -> promise.tryFail(refusal));
-    }
-
-    /** Releases the session after the client is answered, even if that fails. */
-    private void end(Runnable completion) {
-        try {
-            completion.run();
-        } finally {
-            if (hasSession) {
-                hasSession = false;
-                caller.session().release();
-            }
-        }
+        boolean unused = promise.tryFail(refusal);
     }
 
     /** Runs a step as a callback: an exception fails the read. */
@@ -385,11 +341,6 @@ final class PendingRead<R extends OpResult> {
             return;
         }
         Operation.Fetched<R> response = fetched.result();
-        if (response.revision() < caller.session().lastRevision()) {
-            hold.release();
-            again();
-            return;
-        }
         hold.become(response.bytes());
         complete(path.fromSource(caller, response, consistency), hold);
     }

@@ -26,7 +26,6 @@ import io.understudy.gateway.replica.ReplicaState;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Revision;
 import io.vertx.core.Future;
-import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.time.Duration;
 import java.time.Instant;
@@ -44,7 +43,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Answers reads at the requested consistency.
  *
- * <p>Each consistency determines the minimum revision of the answer. Serializable: what the session has seen. At least:
+ * <p>Each consistency determines the minimum revision of the answer. Serializable: what the session had seen when the read arrived. At least:
  * the given one. Bounded: that of the oldest round sent within the bound. Linearizable: that of a round sent after the
  * read arrived. The replica answers once it has that revision. Other keys and older revisions are read from the source.
  *
@@ -231,19 +230,8 @@ public final class ReadPath implements Reads {
             Caller caller, Operation<R> operation, boolean linearizable) {
         Future<Void> permitted = operation.permitted(permissions, caller.principal());
         return permitted.succeeded()
-                ? read(caller, operation, linearizable)
-                : permitted.compose(yes -> read(caller, operation, linearizable));
-    }
-
-    private <R extends OpResult> Future<Answer<R>> read(Caller caller, Operation<R> operation, boolean linearizable) {
-        if (!caller.session().isTaken()) {
-            return begin(caller, operation, linearizable);
-        }
-        Promise<Answer<R>> promise = Promise.promise();
-        // The permission may be revoked meanwhile.
-        caller.session()
-                .whenFree(() -> permitted(caller, operation, linearizable).onComplete(promise));
-        return promise.future();
+                ? begin(caller, operation, linearizable)
+                : permitted.compose(yes -> begin(caller, operation, linearizable));
     }
 
     /** Answers the client even after an unexpected failure. */
