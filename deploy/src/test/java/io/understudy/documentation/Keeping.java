@@ -121,7 +121,7 @@ record Keeping(String document, String beginning, List<String> by) {
             docs/operate/kube-apiserver.md | apiServer: | yaml
             docs/operate/kube-apiserver.md | install -d | PkiCommandTest "anAuthorityMayHaveAnRsaKey"
             docs/operate/kube-apiserver.md | name: gateway-1 | gateway
-            docs/operate/kube-apiserver.md | systemctl enable | InstallIT "systemd-analyze"; GatewayIT "fixture.etcdctl("
+            docs/operate/kube-apiserver.md | systemctl enable | InstallIT "systemd-analyze"
 
             docs/operate/mirror.md | mirrors:;dr:;source: | mirror
             docs/operate/mirror.md | printf | unchecked: it deletes a checkpoint, which was tried by hand with etcd 3.5.33
