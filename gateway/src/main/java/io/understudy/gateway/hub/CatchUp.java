@@ -167,7 +167,7 @@ final class CatchUp implements AutoCloseable {
         Long lowest = all.lowest(from);
         while (lowest != null
                 && lowest + 1 < compactRevision
-                && all.compacted(false).next() >= compactRevision
+                && all.compacted(lowest, false).next() >= compactRevision
                 && !all.isWantedBefore(from, this)
                 && !all.isClosed()) {
             all.awaitChange(PAUSE_MILLIS);

@@ -80,7 +80,7 @@ final class CatchUps implements AutoCloseable {
     long nextKnown(long revision, boolean previous) {
         long next = revision + 1;
         long nextRead = previous ? Math.max(next, oldestWithPrevious - 1) : next;
-        Compacted missing = compacted(previous);
+        Compacted missing = compacted(next, previous);
         long gone = Math.max(next, missing.from());
         long lowest = missing.concerns(gone) ? gone : Long.MAX_VALUE;
         if (log.from() != CommitLog.NONE) {
@@ -96,10 +96,12 @@ final class CatchUps implements AutoCloseable {
         return lowest;
     }
 
-    /** The range that a reading has just found missing. */
-    Compacted compacted(boolean previous) {
+    /** Returns the missing range that concerns watchers at {@code reached}, if there is one. */
+    Compacted compacted(long reached, boolean previous) {
         Compacted found = compacted;
-        return previous && oldestWithPrevious > found.next() ? new Compacted(0, oldestWithPrevious, null) : found;
+        Compacted unread = new Compacted(0, previous ? oldestWithPrevious : 0, null);
+        boolean counts = found.concerns(reached) && found.next() >= unread.next();
+        return unread.concerns(reached) && !counts ? unread : found;
     }
 
     /** The wanted revisions of an event loop have changed. */

@@ -168,7 +168,7 @@ final class WatcherGroup {
         long revision = cohort.revision();
         CommitLog source = log.isReadable(revision) ? log : catchUps.covering(revision, previous);
         if (source == null) {
-            CatchUps.Compacted compacted = catchUps.compacted(previous);
+            CatchUps.Compacted compacted = catchUps.compacted(revision, previous);
             boolean gone = compacted.concerns(revision);
             if (gone) {
                 compacted(cohort, compacted);

@@ -382,6 +382,37 @@ final class WatchHubTest {
     }
 
     @Test
+    void aWatcherThatCannotReadPreviousEntriesEndsWhileOthersWaitAtAHole() {
+        commits(3);
+        source.large();
+        long large = source.revision();
+        commits(1);
+        source.hole();
+        commits(3);
+        source.forget(source.revision());
+        LoopHub other = hub.on(task -> tasks.add(task));
+        loop.turn();
+        other.turn();
+        RecordingWatcher first = new RecordingWatcher();
+        watch(2, true, first);
+        awaitThat(() -> assertThat(first.compacted()).isEqualTo(large + 1));
+        RecordingWatcher plain = new RecordingWatcher();
+        watch(2, plain);
+        // Its event loop does not run before the other watcher is added.
+        await().until(() -> hub.catchUps().compacted(large, false).next() == large + 2);
+        RecordingWatcher ended = new RecordingWatcher();
+        other.add(new WatchSpec(KeyRange.all(), 2, true, false, false), ended);
+        awaitThat(() -> {
+            assertThat(plain.compacted()).isEqualTo(large + 2);
+            assertThat(ended.compacted()).isEqualTo(large + 1);
+        });
+        assertThat(plain.events()).hasSize(3);
+        RecordingWatcher behindThem = new RecordingWatcher();
+        watch(large + 2, behindThem);
+        awaitThat(() -> assertThat(behindThem.events()).hasSize(3));
+    }
+
+    @Test
     void watchersOfUnservedCommitsEndWithTheCause() {
         commits(10);
         source.unreadable();
