@@ -30,13 +30,16 @@ final class ForwardedWatch extends StreamWatcher implements StreamTaker {
     private long after;
 
     private boolean created;
-    /** When progress was last requested from the source. Null if it has sent something since. */
-    private @Nullable Long progressNanos;
+    /** When progress was last requested from the source. */
+    private long progressNanos;
+    /** Whether a client's request waits for the end of the interval. */
+    private boolean progressDue;
 
     private boolean over;
 
     ForwardedWatch(WatchStream stream, long id, KeyRange range) {
         super(stream, id, range);
+        progressNanos = stream.nanos() - Watches.PROGRESS_NANOS;
     }
 
     /** @param known the greatest revision answered on the connection */
@@ -107,7 +110,6 @@ final class ForwardedWatch extends StreamWatcher implements StreamTaker {
             stop();
         }
         created |= answers;
-        progressNanos = null;
         // A refusal, or the answer to a progress request, which etcd gives for all watchers of a stream.
         boolean keepsId = ofStream && (isOver || stream().isAlone());
         stream()
@@ -163,13 +165,22 @@ final class ForwardedWatch extends StreamWatcher implements StreamTaker {
     @Override
     void tick() {}
 
-    /** etcd ignores requests of unsynced watchers. Those to a hanging source must not accumulate. */
+    /** Requests progress at most once per interval. Requests to a hanging source must not accumulate. */
     @Override
     void progress() {
         long now = stream().nanos();
-        if (progressNanos == null || (requests.isEmpty() && now - progressNanos >= Watches.PROGRESS_NANOS)) {
+        long left = progressNanos + Watches.PROGRESS_NANOS - now;
+        if (left <= 0 && requests.isEmpty()) {
             progressNanos = now;
             send(WatchRequest.newBuilder().setProgressRequest(WatchProgressRequest.getDefaultInstance()));
+        } else if (!progressDue) {
+            progressDue = true;
+            stream().after(left > 0 ? left : Watches.PROGRESS_NANOS, () -> {
+                progressDue = false;
+                if (!over) {
+                    progress();
+                }
+            });
         }
     }
 }

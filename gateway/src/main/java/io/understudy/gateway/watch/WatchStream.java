@@ -478,6 +478,10 @@ public final class WatchStream {
         return loop.watches().nanos();
     }
 
+    void after(long nanos, Runnable task) {
+        ScheduledFuture<?> unused = loop.after(nanos, task);
+    }
+
     WatchOutput output() {
         return output;
     }
