@@ -10,6 +10,8 @@ import io.etcd.jetcd.api.KVGrpc.KVBlockingStub;
 import io.etcd.jetcd.api.KeyValue;
 import io.etcd.jetcd.api.PutRequest;
 import io.grpc.ManagedChannel;
+import io.understudy.config.Binder;
+import io.understudy.feed.etcd.EtcdFeedOptions;
 import io.understudy.gateway.replica.ReplicaSettings;
 import io.understudy.gateway.verify.Verifier.VerifySettings;
 import io.understudy.local.junit.EtcdExtension;
@@ -48,13 +50,9 @@ final class ReplicaRebuildIT {
     }
 
     @AfterEach
-    void emptyTheSource() {
+    void close() {
         try {
-            long unused = etcd().deleteRange(DeleteRangeRequest.newBuilder()
-                            .setKey(GatewayFixture.ZERO)
-                            .setRangeEnd(GatewayFixture.ZERO)
-                            .build())
-                    .getDeleted();
+            emptyTheSource();
         } finally {
             direct.shutdownNow();
         }
@@ -89,6 +87,28 @@ final class ReplicaRebuildIT {
                     .contains("understudy_gateway_verify_differences_total{process=\"gateway\",side=\"source\"} 0.0")
                     .doesNotContain(
                             "understudy_gateway_verify_differences_total{process=\"gateway\",side=\"replica\"} 0.0"));
+            assertThat(fixture.everything().getKvsList()).isEqualTo(everything());
+        }
+    }
+
+    @Test
+    void aReplicaIsRebuiltPastACommitAboveTheLimit() throws Exception {
+        TamperedFeeds feeds = new TamperedFeeds(key(7));
+        GatewaySettings settings = GatewayFixture.settings(SOURCE.cluster())
+                .with(new VerifySettings(Duration.ofMillis(300), 4 << 20))
+                .with(Binder.with(EtcdFeedOptions.DEFAULTS, "maxCommitBytes", 1_000L));
+        try (GatewayFixture fixture = new GatewayFixture(
+                Gateway.start(settings, UnaryOperator.identity(), original -> feeds.between(original)))) {
+            fixture.awaitReady();
+            put(key(7), ByteString.copyFromUtf8("changed"));
+            await().atMost(PATIENCE).until(feeds::isRebuilding);
+            emptyTheSource();
+            put(key(1), ByteString.copyFromUtf8("after"));
+            feeds.letRebuild();
+            await().atMost(PATIENCE)
+                    .untilAsserted(() -> assertThat(fixture.page("/metrics").body())
+                            .contains("understudy_gateway_replica_ready{process=\"gateway\"} 1.0"));
+            fixture.awaitReady();
             assertThat(fixture.everything().getKvsList()).isEqualTo(everything());
         }
     }
@@ -137,6 +157,14 @@ final class ReplicaRebuildIT {
                             .contains("understudy_gateway_replica_ready{process=\"gateway\"} 1.0"));
             assertThat(fixture.everything().getKvsList()).isEqualTo(everything());
         }
+    }
+
+    private void emptyTheSource() {
+        long unused = etcd().deleteRange(DeleteRangeRequest.newBuilder()
+                        .setKey(GatewayFixture.ZERO)
+                        .setRangeEnd(GatewayFixture.ZERO)
+                        .build())
+                .getDeleted();
     }
 
     private KVBlockingStub etcd() {

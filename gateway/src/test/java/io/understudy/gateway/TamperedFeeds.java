@@ -28,6 +28,11 @@ final class TamperedFeeds {
         this.hidden = Set.of(hidden);
     }
 
+    /** Whether the second feed is open, at the last position of the first one. */
+    boolean isRebuilding() {
+        return opened.get() > 1;
+    }
+
     void letRebuild() {
         rebuild.countDown();
     }

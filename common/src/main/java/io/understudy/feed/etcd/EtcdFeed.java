@@ -509,10 +509,15 @@ final class EtcdFeed implements Feed {
             recognised =
                     anchor != null && anchor.revision().equals(opened.position().revision());
             recognisedNanos = System.nanoTime();
-        } else {
-            pin.forget();
+            return false;
         }
-        return false;
+        pin.forget();
+        if (kind != FeedKind.HISTORY) {
+            return false;
+        }
+        // Shows the verified history before the next commit, which takes etcd minutes if it is large.
+        consumer.progress(position);
+        return true;
     }
 
     private void restartSnapshot(String why) {

@@ -171,6 +171,25 @@ class EtcdFeedSizeIT {
         fixture.assertEqual(runner, range);
     }
 
+    @Test
+    void aResumedHistoryIsReportedBeforeACommitAboveTheLimit() throws Exception {
+        KeyRange range = KeyRange.prefix(bytes("resumed/"));
+        EtcdFeedOptions options = Binder.with(EtcdFeedOptions.DEFAULTS, "maxCommitBytes", 10_000L);
+        ModelConsumer model = new ModelConsumer(range);
+        try (Feed feed = fixture.feed(range, FeedKind.HISTORY, null, options)) {
+            pollTo(feed, model, fixture.client().put("resumed/0", "before"));
+        }
+        Revision large = fixture.client().fill("resumed/", 20, ByteString.copyFrom(new byte[1_000]), 0);
+
+        ModelConsumer resumed = model.restarted();
+        Feed feed = fixture.feed(range, FeedKind.HISTORY, model.position(), options);
+        assertThat(feed.poll(PATIENCE, resumed)).isTrue();
+        assertThat(resumed.position()).isEqualTo(model.position());
+        assertThat(resumed.snapshots()).isZero();
+        pollTo(feed, resumed, large);
+        assertThat(resumed.replaced()).isEqualTo(large);
+    }
+
     /** The large commit is the last one, where a feed looks for an anchor or begins its history. */
     @ParameterizedTest
     @EnumSource

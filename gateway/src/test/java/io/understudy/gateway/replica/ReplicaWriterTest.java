@@ -192,6 +192,19 @@ final class ReplicaWriterTest {
         assertThat(writer.failed()).isNull();
     }
 
+    /** A feed that resumes a history replaces a commit by a snapshot only in the same history. */
+    @Test
+    void aHistoryWithACommitTooLargeIsRecognised() {
+        feeds.nextResumed(consumer -> {
+            consumer.historyRecognised();
+            consumer.commitReplaced(new Revision(8));
+            consumer.snapshotStarted(CLUSTER, new Revision(9));
+        });
+        rebuildFromASnapshot();
+        awaitRevision(9);
+        assertThat(writer.failed()).isNull();
+    }
+
     @Test
     void aRejectionWhileTheHistoryIsVerifiedIsNoOtherHistory() {
         feeds.nextResumed(consumer -> {
