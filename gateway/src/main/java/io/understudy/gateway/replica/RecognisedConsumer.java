@@ -34,8 +34,10 @@ final class RecognisedConsumer implements FeedConsumer {
 
     private final Replica replica;
     private final FeedSource source;
-    /** Whether the feed itself verified the history, as it found a commit too large. */
+    /** Whether the next snapshot replaces a commit too large, before which the feed verified the history. */
     private boolean replaced;
+    /** Whether the feed verified the history of the current snapshot. */
+    private boolean verified;
 
     private final BooleanSupplier abandoned;
     private final Runnable onSnapshot;
@@ -78,6 +80,8 @@ final class RecognisedConsumer implements FeedConsumer {
 
     @Override
     public void snapshotStarted(ClusterId cluster, Revision revision) {
+        verified = replaced;
+        replaced = false;
         snapshotActive();
         replica.snapshotStarted(cluster, revision);
     }
@@ -93,10 +97,9 @@ final class RecognisedConsumer implements FeedConsumer {
         published = true;
         lastEventNanos = System.nanoTime();
         Position known = replica.unrecognised();
-        if (known != null && !replaced) {
+        if (known != null && !verified) {
             recognise(known);
         }
-        replaced = false;
         replica.snapshotCompleted(position);
         onSnapshot.run();
     }

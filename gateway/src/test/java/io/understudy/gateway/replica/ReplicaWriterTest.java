@@ -206,6 +206,25 @@ final class ReplicaWriterTest {
     }
 
     @Test
+    void aSnapshotIsVerifiedAfterAnUnfinishedOneThatReplacedACommit() {
+        replica.rebuild("it differs");
+        await().atMost(Duration.ofSeconds(20)).until(() -> feeds.opened.size() == 2);
+        feeds.next(consumer -> {
+            consumer.historyRecognised();
+            consumer.commitReplaced(new Revision(8));
+            consumer.snapshotStarted(CLUSTER, new Revision(9));
+        });
+        feeds.next(consumer -> {
+            throw new FeedEndedException.Gap(position(5), new Revision(8), "compacted");
+        });
+        snapshot(9, B);
+        await().atMost(Duration.ofSeconds(20)).until(() -> !feeds.resumedAt.isEmpty());
+        assertThat(replica.state()).isNull();
+        feeds.nextResumed(consumer -> consumer.progress(position(9)));
+        awaitRevision(9);
+    }
+
+    @Test
     void aRejectionWhileTheHistoryIsVerifiedIsNoOtherHistory() {
         feeds.nextResumed(consumer -> {
             throw new FeedEndedException.Unexplained("permission denied");
