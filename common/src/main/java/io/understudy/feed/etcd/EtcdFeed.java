@@ -88,6 +88,8 @@ final class EtcdFeed implements Feed {
     private boolean unanchored;
     /** The commit that the next snapshot replaces; null if there is none. */
     private @Nullable Revision passed;
+    /** The large commit before which the history was verified again. */
+    private @Nullable Revision verifiedAgain;
 
     private volatile @Nullable SnapshotReader snapshot;
     private @Nullable FeedEndedException end;
@@ -343,6 +345,13 @@ final class EtcdFeed implements Feed {
             resumeSnapshot(begun, consumer);
             return true;
         }
+        Revision large = passed;
+        if (recognised && !isRecognised() && large != null && !large.equals(verifiedAgain)) {
+            // Only a verified history lets the consumer delete what the commit deleted.
+            verifiedAgain = large;
+            snapshotDue = false;
+            return false;
+        }
         return startSnapshot(pinned, consumer);
     }
 
@@ -393,8 +402,12 @@ final class EtcdFeed implements Feed {
         return true;
     }
 
+    private boolean isRecognised() {
+        return recognised && System.nanoTime() - recognisedNanos <= RECOGNISED_FOR.toNanos();
+    }
+
     private void startSnapshot(Position at, FeedConsumer consumer) {
-        if (recognised && System.nanoTime() - recognisedNanos <= RECOGNISED_FOR.toNanos()) {
+        if (isRecognised()) {
             consumer.historyRecognised();
             Revision replaced = passed;
             if (replaced != null) {
