@@ -164,7 +164,10 @@ final class PageChain implements AutoCloseable {
                     .filter(member -> member.role() == Role.GATEWAY)
                     .isPresent();
             if (mayStream && isGateway) {
-                stream(next, endpoint);
+                // A page under way may leave a rest, which would wait for the stream, and the stream for room.
+                if (parts.underWay().isEmpty()) {
+                    stream(next, endpoint);
+                }
                 return;
             }
             request(next, endpoint);

@@ -25,7 +25,7 @@ import java.util.function.Consumer;
 final class PageStream {
 
     /** {@code ResponseOp} is {@code RangeStreamResponse} on the wire: both have the {@code RangeResponse} in field 1. */
-    private static final MethodDescriptor<RangeRequest, ResponseOp> RANGE_STREAM = MethodDescriptor.newBuilder(
+    static final MethodDescriptor<RangeRequest, ResponseOp> RANGE_STREAM = MethodDescriptor.newBuilder(
                     ProtoUtils.marshaller(RangeRequest.getDefaultInstance()),
                     ProtoUtils.marshaller(ResponseOp.getDefaultInstance()))
             .setType(MethodDescriptor.MethodType.SERVER_STREAMING)
