@@ -106,12 +106,13 @@ final class PageStream {
 
         @Override
         public void onHeaders(Metadata headers) {
-            String clusterId = headers.get(CLUSTER_ID);
-            if (clusterId == null) {
-                fail(Status.UNIMPLEMENTED.withDescription("server is no gateway that streams snapshots"));
-                return;
+            String clusterId = String.valueOf(headers.get(CLUSTER_ID));
+            try {
+                page.getHeaderBuilder().setClusterId(Long.parseUnsignedLong(clusterId, 16));
+            } catch (NumberFormatException e) {
+                fail(Status.UNIMPLEMENTED.withDescription("server is no gateway that streams snapshots: "
+                        + EtcdMessages.CLUSTER_ID_KEY + " is " + clusterId));
             }
-            page.getHeaderBuilder().setClusterId(Long.parseUnsignedLong(clusterId, 16));
         }
 
         @Override

@@ -45,6 +45,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -115,6 +116,14 @@ final class PageChainTest {
                 first.to().onError(Status.UNAVAILABLE.asRuntimeException());
             }
 
+            assertThat(taken(pages)).isEqualTo(KEYS);
+        }
+    }
+
+    @Test
+    void aGatewayWithAnUnreadableClusterIdIsReadByPages() throws Exception {
+        EtcdCluster cluster = cluster(server(2, "3.7.3+understudy", "zz"));
+        try (PageChain pages = chain(cluster)) {
             assertThat(taken(pages)).isEqualTo(KEYS);
         }
     }
