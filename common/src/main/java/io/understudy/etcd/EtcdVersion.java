@@ -119,6 +119,14 @@ public record EtcdVersion(int major, int minor, int patch, String suffix) implem
         return (major == 3 && minor == 5) ? patch < 32 : !atLeast(3, 6, 12);
     }
 
+    /**
+     * Whether members with data of that storage version start and can be upgraded ({@code storage/schema.Validate}). 3.5
+     * does not check the version, but 3.6, its only next version, starts with no later data. True if either is unknown.
+     */
+    public boolean supportsData(EtcdVersion storage) {
+        return equals(UNKNOWN) || !storage.atLeast(3, 7, 0) || atLeast(storage.major, storage.minor, 0);
+    }
+
     /** Whether a range with an unknown sort order or target is rejected ({@code v3rpc/key.go}). */
     public boolean rejectsUnknownSort() {
         return atLeast(3, 6, 0);

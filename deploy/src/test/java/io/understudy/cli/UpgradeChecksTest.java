@@ -17,6 +17,7 @@ import io.understudy.cluster.plan.Plan;
 import io.understudy.cluster.plan.Plan.Refusal;
 import io.understudy.cluster.plan.Step;
 import io.understudy.cluster.run.StepWork;
+import io.understudy.cluster.snapshot.StorageVersionFile;
 import io.understudy.etcd.EtcdVersion;
 import io.understudy.etcd.Role;
 import io.understudy.etcd.StorageStatus;
@@ -235,6 +236,16 @@ final class UpgradeChecksTest {
         assertThat(refusals("3.6.16", Optional.of("3.5.33"), true))
                 .singleElement()
                 .satisfies(refusal -> assertThat(refusal.why()).contains("m1 has no readable data"));
+    }
+
+    /** 3.5 starts with them, and does not report their version. */
+    @Test
+    void dataOfALaterVersionAreNotUpgraded() throws Exception {
+        machine = machine.withProgram(program("3.5.33"));
+        StorageVersionFile.write(
+                Files.createDirectories(folder.resolve("m1/member/snap")).resolve("db"), "3.7.0");
+
+        assertThat(rules("3.6.16", Optional.of("3.5.33"), true)).contains("data-supported");
     }
 
     @ParameterizedTest

@@ -9,11 +9,13 @@ import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.plan.Plan.Refusal;
+import io.understudy.cluster.snapshot.SnapshotTool;
 import io.understudy.etcd.EtcdVersion;
 import io.understudy.local.binary.EtcdBinaries;
 import io.understudy.local.process.Command;
 import io.understudy.local.process.CommandFailedException;
 import java.io.File;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -103,6 +105,9 @@ record UpgradeChecks(
             }
             if (!lowers) {
                 space(member, databaseBytes).ifPresent(refusals::add);
+                machine.filter(each -> each.process() != ProcessKind.MANUAL)
+                        .flatMap(this::laterData)
+                        .ifPresent(refusals::add);
             }
             if (checksV2) {
                 v2Content(member, new DataOwner(facts.cluster(), member.id()), machine, v2Tool)
@@ -156,6 +161,24 @@ record UpgradeChecks(
                         "the disk of " + member.label() + " has " + free.getAsLong() + " bytes free, its database has "
                                 + required,
                         "Free as much space as the database takes"));
+    }
+
+    /** 3.5 reports no storage version, and may have data that were restored from a later snapshot. */
+    private Optional<Refusal> laterData(MachineSettings machine) {
+        try {
+            EtcdVersion storage = EtcdVersion.parse(
+                    SnapshotTool.storageVersion(machine.dataDirectory().resolve("member/snap/db")));
+            return target.supportsData(storage)
+                    ? Optional.empty()
+                    : Optional.of(new Refusal(
+                            "data-supported",
+                            "the data of " + machine.name() + " have storage version " + storage + ", with which etcd "
+                                    + target + " does not start",
+                            "Restore a snapshot as a new cluster of etcd " + storage.major() + "." + storage.minor()));
+        } catch (IOException e) {
+            // No data, or being written at this moment.
+            return Optional.empty();
+        }
     }
 
     /** etcd 3.6 does not start with content of the v2 API (etcd#20870, #21849, #21850). */

@@ -123,14 +123,14 @@ public final class Restore {
         });
     }
 
-    /** etcd 3.6 and later do not start with data of a later minor version; 3.5 does not check it. */
     private void requireReadable(Path snapshot, EtcdVersion version, MachineSettings machine) {
         EtcdVersion program = version.equals(EtcdVersion.UNKNOWN) ? version : control.programVersion(machine.member());
-        if (program.atLeast(3, 6, 0) && !program.atLeast(version.major(), version.minor(), 0)) {
+        if (!program.supportsData(version)) {
             throw new SnapshotException(
-                    "snapshot " + snapshot + " has storage version " + version + ", with which the program of "
-                            + machine.name() + ", etcd " + program + ", does not start; set machines." + machine.name()
-                            + ".program to etcd " + version.major() + "." + version.minor() + " or later",
+                    "snapshot " + snapshot + " has storage version " + version + ", which the program of "
+                            + machine.name() + ", etcd " + program + ", does not support; set machines."
+                            + machine.name() + ".program to etcd " + version.major() + "." + version.minor()
+                            + " or later",
                     null);
         }
     }

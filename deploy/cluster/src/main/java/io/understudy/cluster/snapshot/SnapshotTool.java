@@ -1,6 +1,5 @@
 package io.understudy.cluster.snapshot;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.understudy.cluster.machine.MachineSettings;
@@ -129,13 +128,24 @@ public record SnapshotTool(Path program) {
                     status.path("revision").asLong(),
                     status.path("totalKey").asLong(),
                     Long.toHexString(status.path("hash").asLong()),
-                    status.path("version").asText());
+                    storageVersion(file));
         } catch (CommandFailedException e) {
             // bbolt panics on a damaged page: keep the reason without the stack trace.
             throw new SnapshotException(
                     GO_STACK_TRACE.matcher(e.getMessage()).replaceFirst("").replace("\n", "; "), null);
-        } catch (JsonProcessingException e) {
-            throw new SnapshotException(program + " cannot read snapshot " + file, e);
+        } catch (IOException e) {
+            throw new SnapshotException("cannot read snapshot " + file, e);
+        }
+    }
+
+    /**
+     * Returns the storage version of a snapshot or database; empty before 3.6. etcdutl before 3.6 does not print it.
+     *
+     * @throws IOException the file cannot be read
+     */
+    public static String storageVersion(Path file) throws IOException {
+        try (BoltFile bolt = BoltFile.open(file)) {
+            return bolt.text("meta", "storageVersion").orElse("");
         }
     }
 
