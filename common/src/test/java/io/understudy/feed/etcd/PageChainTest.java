@@ -110,7 +110,7 @@ final class PageChainTest {
                 return newest != null && newest.getModRevision() == last;
             });
             if (isAnswered) {
-                // As one whose end was guessed too far.
+                // As if its end had been guessed too far.
                 first.answer(20);
             } else {
                 first.to().onError(Status.UNAVAILABLE.asRuntimeException());
@@ -170,7 +170,7 @@ final class PageChainTest {
         return cluster;
     }
 
-    /** @param clusterId metadata of a gateway; null for a voting member, whose pages wait for the test */
+    /** @param clusterId metadata of a gateway; null for a voting member; its pages wait for the test */
     private URI server(long member, String version, @Nullable String clusterId) throws IOException {
         Metadata headers = new Metadata();
         if (clusterId != null) {
