@@ -13,13 +13,19 @@ import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.recover.LogEntry.Voting;
 import io.understudy.cluster.shape.Shape;
+import io.understudy.cluster.snapshot.SnapshotTool;
+import io.understudy.cluster.snapshot.SnapshotTool.SnapshotException;
 import io.understudy.etcd.EtcdConnections;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.etcd.Role;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.URI;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -29,6 +35,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Which learner is restored from, and where to: of three lost voting members, a stopped learner m4 and a serving m5. */
 final class LearnerRestoreTest {
@@ -48,6 +55,10 @@ final class LearnerRestoreTest {
             List.of(),
             Instant.EPOCH);
 
+    @TempDir
+    private Path folder;
+
+    private String toolVersion = "3.5.10";
     private boolean confirmed;
     private final EtcdConnections connections = EtcdConnections.open(EtcdSettings.of(URI.create("http://127.0.0.1:1")));
     private final List<Remains> remains = Stream.concat(
@@ -109,6 +120,16 @@ final class LearnerRestoreTest {
                         "the state has changed before the confirmation: there is a quorum; m1 responds");
     }
 
+    /** The restore increases the revision. */
+    @Test
+    void anOldToolEndsTheRestoreBeforeAnyEffect() {
+        toolVersion = "3.5.9";
+        assertThatThrownBy(() -> restore(3).run(Set.of("m5"), remains))
+                .isInstanceOf(SnapshotException.class)
+                .hasMessageEndingWith(
+                        "etcdutl has version 3.5.9; --bump-revision requires 3.5.10 or later: install a later version");
+    }
+
     private LearnerRestore restore(int voters) {
         return new LearnerRestore(
                 new Survey(
@@ -134,13 +155,22 @@ final class LearnerRestoreTest {
                         return true;
                     }
                 },
-                () -> {
-                    throw new IllegalStateException("nothing is restored");
-                },
+                this::tool,
                 () -> Path.of("etcd"),
                 Optional.empty(),
                 new Shape(voters, 1, Set.of(), false, 1),
                 Duration.ofSeconds(1));
+    }
+
+    private SnapshotTool tool() {
+        try {
+            Path program = Files.writeString(
+                    folder.resolve("etcdutl"), "#!/bin/sh\n[ $1 = version ] && echo etcdutl version: " + toolVersion);
+            return new SnapshotTool(
+                    Files.setPosixFilePermissions(program, PosixFilePermissions.fromString("rwx------")));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private static MachineSettings machine(int number, ProcessKind process) {

@@ -110,6 +110,7 @@ public record LearnerRestore(
         targets.forEach(each -> survey.requireStartable(each.machine()));
         targets.forEach(each -> survey.requireReplaceable(each.machine()));
         requireRoom(learner, targets);
+        SnapshotTool restoring = tool.get().requireBump();
         operator.print("recovering from learner " + learner.name() + ": it " + learner.state());
         operator.print("acknowledged writes that it had not received are lost; the revision becomes the time in"
                 + " microseconds, so that watchers resynchronize");
@@ -124,11 +125,11 @@ public record LearnerRestore(
                 .addKeyValue("log", learner.last())
                 .log("restore from a learner started");
         Source source = source(learner);
-        long revision = tool.get().contents(source.database()).revision();
+        long revision = restoring.contents(source.database()).revision();
         List<MachineSettings> machines = targets.stream().map(Remains::machine).toList();
         Machines control = survey.control();
         machines.forEach(machine -> control.retire(machine.member()));
-        Restore restore = new Restore(tool.get(), control, operator::print);
+        Restore restore = new Restore(restoring, control, operator::print);
         String token = "recovered-" + Instant.now().getEpochSecond();
         long bump = Restore.bump(revision, Instant.now());
         if (source.hasDigest()) {

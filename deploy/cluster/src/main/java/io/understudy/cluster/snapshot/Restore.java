@@ -90,6 +90,9 @@ public final class Restore {
                 token,
                 bump.orElseGet(() -> bump(contents.revision(), Instant.now())),
                 hasDigest);
+        if (cluster.bump() > 0) {
+            var unused = tool.requireBump();
+        }
         for (MachineSettings machine : machines) {
             if (machine.process() == ProcessKind.MANUAL) {
                 progress.accept("To do for member " + machine.name() + ": copy the snapshot to its machine, then");

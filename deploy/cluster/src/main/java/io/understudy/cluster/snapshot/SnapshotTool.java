@@ -34,7 +34,11 @@ import org.jspecify.annotations.Nullable;
 public record SnapshotTool(Path program) {
 
     private static final Duration DEADLINE = Duration.ofMinutes(10);
+    private static final Duration VERSION_DEADLINE = Duration.ofSeconds(20);
     private static final ProgramVersion WITHOUT_ETCDCTL = new ProgramVersion(3, 6, 0);
+    /** The first with {@code --bump-revision} (CHANGELOG-3.5 of etcd). */
+    private static final ProgramVersion BUMPING = new ProgramVersion(3, 5, 10);
+
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final Pattern GO_STACK_TRACE = Pattern.compile("(?s)\\s+goroutine \\d+ .*");
 
@@ -99,6 +103,31 @@ public record SnapshotTool(Path program) {
                     null);
         }
         return new SnapshotTool(binaries.etcdctl());
+    }
+
+    /**
+     * Returns this tool if it can increase the revision of a snapshot.
+     *
+     * @throws SnapshotException it is too old, or does not run
+     */
+    public SnapshotTool requireBump() {
+        try {
+            String printed = Command.of(List.of(program.toString(), "version"))
+                    .with("ETCDCTL_API", "3")
+                    .run(VERSION_DEADLINE);
+            ProgramVersion version = ProgramVersion.in(printed)
+                    .orElseThrow(() -> new SnapshotException(
+                            "cannot read the version of " + program + ": " + printed.strip(), null));
+            if (!version.isAtLeast(BUMPING)) {
+                throw new SnapshotException(
+                        program + " has version " + version + "; --bump-revision requires " + BUMPING
+                                + " or later: install a later version",
+                        null);
+            }
+            return this;
+        } catch (CommandFailedException e) {
+            throw new SnapshotException("cannot read the version of " + program, e);
+        }
     }
 
     /**
