@@ -29,11 +29,13 @@ import io.understudy.mirror.etcd.ForeignKeys;
 import io.understudy.mirror.pipeline.MirrorState;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.settings.MirrorSettings;
+import io.understudy.seed.Seed.SeedException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -126,6 +128,29 @@ final class TargetSeedingIT {
             source.shutdownNow();
         }
         assertThat(Files.exists(folder.resolve("dr.snapshot"))).isFalse();
+    }
+
+    @Test
+    void aRestoredMemberThatExitsIsNotAwaited() throws Exception {
+        EtcdBinaries real = EtcdBinaries.find();
+        Path etcd = Files.writeString(folder.resolve("etcd"), """
+                #!/bin/sh
+                echo '{"level":"fatal","msg":"discovery failed","error":"not supported"}' >&2
+                exit 1
+                """);
+        Files.setPosixFilePermissions(etcd, PosixFilePermissions.fromString("rwx------"));
+        TargetSeeding seeding = new TargetSeeding(
+                new EtcdBinaries(etcd, real.etcdctl(), real.etcdutl(), real.version()), null, line -> {});
+        URI url = URI.create("http://127.0.0.1:1");
+        Seed seed = new Seed(folder.resolve("dr"), "dr-1", List.of(url), List.of(url), "dr", BUMP);
+        try (EtcdCluster cluster =
+                EtcdCluster.connect(EtcdSettings.of(SOURCE.cluster().leader().clientUrl()), meters)) {
+            assertThatThrownBy(() -> seeding.make(cluster, seed, PATIENCE))
+                    .isInstanceOf(SeedException.class)
+                    .hasMessageStartingWith("the restored member has exited")
+                    .hasMessageContaining("not supported");
+        }
+        assertThat(seed.directory()).doesNotExist();
     }
 
     private void mirror(URI source, URI target) throws Exception {

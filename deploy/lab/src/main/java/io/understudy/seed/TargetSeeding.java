@@ -11,15 +11,20 @@ import io.etcd.jetcd.api.PutRequest;
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.StatusRequest;
+import io.etcd.jetcd.api.StatusResponse;
 import io.etcd.jetcd.api.TxnRequest;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.cluster.run.LogExplanation;
+import io.understudy.cluster.snapshot.SnapshotTool;
+import io.understudy.cluster.snapshot.SnapshotTool.SnapshotException;
 import io.understudy.etcd.Credentials;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdSettings;
+import io.understudy.etcd.EtcdVersion;
 import io.understudy.etcd.MemberDiscovery;
+import io.understudy.etcd.StorageStatus;
 import io.understudy.local.binary.EtcdBinaries;
-import io.understudy.local.binary.ProgramVersion;
 import io.understudy.local.process.Command;
 import io.understudy.local.process.CommandFailedException;
 import io.understudy.local.process.Folders;
@@ -27,6 +32,7 @@ import io.understudy.local.process.FreePorts;
 import io.understudy.local.process.LocalProcesses;
 import io.understudy.local.process.ServerCommand;
 import io.understudy.local.process.ServerProcess;
+import io.understudy.local.process.Waiting;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.takeover.PatientCalls;
 import io.understudy.mirror.takeover.TakeOverException;
@@ -40,6 +46,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -48,6 +55,8 @@ public final class TargetSeeding {
 
     private static final Duration CHUNK_DEADLINE = Duration.ofSeconds(30);
     private static final Duration START_DEADLINE = Duration.ofSeconds(60);
+    private static final Duration ATTEMPT = Duration.ofSeconds(1);
+    private static final int LOG_LINES = 100;
     private static final long REPORT_BYTES = 64L << 20;
 
     private final EtcdBinaries binaries;
@@ -73,21 +82,28 @@ public final class TargetSeeding {
      * Makes the checks of {@link #make} that change nothing, and reports both versions.
      *
      * @param patience how long the source may take to respond
-     * @throws SeedException the directory exists
+     * @throws SeedException the directory exists, or the programs do not support the source's data
      * @throws TakeOverException the source does not respond, or refuses the user
      */
     public void check(EtcdCluster source, Seed seed, Duration patience) {
         if (Files.exists(seed.directory())) {
             throw new SeedException(seed.directory() + " exists; specify a new directory", null);
         }
-        String version = new PatientCalls(source, credentials, patience)
+        StatusResponse status = new PatientCalls(source, credentials, patience)
                 .call(
                         "its status",
                         MaintenanceGrpc::newBlockingStub,
-                        stub -> stub.status(StatusRequest.getDefaultInstance()))
-                .getVersion();
-        progress.accept("source runs etcd " + version + "; " + seed.member() + " will run etcd " + binaries.version()
-                + ", " + binaries.etcd());
+                        stub -> stub.status(StatusRequest.getDefaultInstance()));
+        EtcdVersion storage = EtcdVersion.parse(StorageStatus.of(status).version());
+        if (!EtcdVersion.parse(binaries.version().toString()).supportsData(storage)) {
+            throw new SeedException(
+                    "the source's data have storage version " + storage + ", which etcd " + binaries.version() + ", "
+                            + binaries.etcd() + ", does not support: set UNDERSTUDY_ETCD to etcd " + storage.major()
+                            + "." + storage.minor() + " or later",
+                    null);
+        }
+        progress.accept("source runs etcd " + status.getVersion() + "; " + seed.member() + " will run etcd "
+                + binaries.version() + ", " + binaries.etcd());
     }
 
     /**
@@ -140,8 +156,9 @@ public final class TargetSeeding {
                             EtcdSettings.of(client).withName("restored").withDiscovery(MemberDiscovery.CONFIGURED),
                             new SimpleMeterRegistry())) {
                 member.start();
-                Leftovers leftovers = new Leftovers(new PatientCalls(cluster, credentials, START_DEADLINE));
-                leftovers.awaitServing();
+                PatientCalls calls = new PatientCalls(cluster, credentials, START_DEADLINE);
+                awaitServing(member, calls);
+                Leftovers leftovers = new Leftovers(calls);
                 Leftovers.Removed removed = leftovers.remove(leases(client));
                 member.stop();
                 progress.accept(
@@ -153,6 +170,36 @@ public final class TargetSeeding {
             }
         }
         Files.delete(log);
+    }
+
+    /** Waits until the member responds; fails at once if it has exited. */
+    private static void awaitServing(ServerProcess member, PatientCalls calls) {
+        RangeRequest request = RangeRequest.newBuilder()
+                .setKey(ReservedKeys.RANGE.etcdKey())
+                .setCountOnly(true)
+                .build();
+        boolean unused = Waiting.until(
+                START_DEADLINE,
+                () -> {
+                    boolean isAlive = member.isAlive();
+                    try {
+                        var answer = calls.with(ATTEMPT).range(request);
+                        return Optional.of(true);
+                    } catch (TakeOverException e) {
+                        if (isAlive) {
+                            return Optional.empty();
+                        }
+                        throw new SeedException(
+                                "the restored member has exited, see "
+                                        + member.log().file()
+                                        + LogExplanation.text(member.log().tail(LOG_LINES)),
+                                null);
+                    }
+                },
+                () -> new SeedException(
+                        "the restored member does not respond within " + START_DEADLINE.toSeconds() + " s; see "
+                                + member.log().file(),
+                        null));
     }
 
     /** Returns the leases, by {@code etcdctl}: jetcd's messages lack the call. */
@@ -180,38 +227,23 @@ public final class TargetSeeding {
         }
     }
 
-    /** {@code etcdutl}, of a version that can move revisions. */
-    private record RestoreTool(Path etcdutl) {
+    /** @param program {@code etcdutl}, or {@code etcdctl} before 3.6, that can increase revisions */
+    private record RestoreTool(Path program) {
 
-        private static final ProgramVersion OLDEST = new ProgramVersion(3, 5, 10);
-        private static final Duration VERSION_DEADLINE = Duration.ofSeconds(20);
         private static final Duration DEADLINE = Duration.ofMinutes(10);
 
         static RestoreTool of(EtcdBinaries binaries) {
-            Path etcdutl = binaries.etcdutl();
-            if (etcdutl == null) {
-                throw new SeedException(
-                        "etcdutl is required but not beside " + binaries.etcd() + ": set UNDERSTUDY_ETCD to an etcd "
-                                + OLDEST + " or later with etcdutl",
-                        null);
+            try {
+                return new RestoreTool(SnapshotTool.of(binaries).requireBump().program());
+            } catch (SnapshotException e) {
+                throw new SeedException(e.getMessage() + ", and set UNDERSTUDY_ETCD to its directory", e);
             }
-            String printed = Command.of(List.of(etcdutl.toString(), "version")).run(VERSION_DEADLINE);
-            ProgramVersion version = ProgramVersion.in(printed)
-                    .orElseThrow(() ->
-                            new SeedException("cannot read the version of " + etcdutl + ": " + printed.strip(), null));
-            if (!version.isAtLeast(OLDEST)) {
-                throw new SeedException(
-                        etcdutl + " has version " + version + "; --bump-revision requires " + OLDEST
-                                + " or later: set UNDERSTUDY_ETCD to another one",
-                        null);
-            }
-            return new RestoreTool(etcdutl);
         }
 
         void restore(Path snapshot, Seed seed) {
             try {
                 var unused = Command.of(List.of(
-                                etcdutl.toString(),
+                                program.toString(),
                                 "snapshot",
                                 "restore",
                                 snapshot.toString(),
@@ -222,6 +254,7 @@ public final class TargetSeeding {
                                 "--initial-cluster-token=" + seed.token(),
                                 "--bump-revision=" + seed.bump(),
                                 "--mark-compacted"))
+                        .with("ETCDCTL_API", "3")
                         .run(DEADLINE);
             } catch (CommandFailedException e) {
                 throw new SeedException("cannot restore the snapshot into " + seed.directory(), e);
@@ -252,14 +285,6 @@ public final class TargetSeeding {
                 revoke(lease);
             }
             return new Removed(reserved, leases.size(), detached);
-        }
-
-        /** Waits until the member responds. */
-        void awaitServing() {
-            var unused = target.range(RangeRequest.newBuilder()
-                    .setKey(ReservedKeys.RANGE.etcdKey())
-                    .setCountOnly(true)
-                    .build());
         }
 
         private long removeReserved() {
