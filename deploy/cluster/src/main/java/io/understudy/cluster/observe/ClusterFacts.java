@@ -85,6 +85,11 @@ public record ClusterFacts(
                 .findFirst();
     }
 
+    /** Returns the member of that place, by name. One that has never started has none: it is found by its peer URLs. */
+    public Optional<MemberFacts> of(MemberSpec place) {
+        return named(place.name()).or(() -> at(place).filter(member -> !member.hasStarted()));
+    }
+
     /** Returns the member with a peer URL of that place. */
     public Optional<MemberFacts> at(MemberSpec place) {
         return members.stream()

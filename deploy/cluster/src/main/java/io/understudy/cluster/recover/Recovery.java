@@ -433,7 +433,8 @@ public final class Recovery {
      */
     private boolean grow(ClusterFacts facts) {
         List<Remains> stopped = survey.remains(Optional.of(facts)).stream()
-                .filter(each -> each.isStopped() && facts.named(each.name()).isPresent() && !each.isForeignTo(facts))
+                .filter(each ->
+                        each.isStopped() && facts.of(each.machine().member()).isPresent() && !each.isForeignTo(facts))
                 .toList();
         List<String> names = stopped.stream().map(Remains::name).toList();
         if (!stopped.isEmpty()

@@ -72,7 +72,7 @@ record Remains(
         return stored.filter(data -> !data.isEmpty())
                 .map(Stored::log)
                 .filter(log -> log.cluster() != facts.cluster().value()
-                        || facts.named(name())
+                        || facts.of(machine.member())
                                 .filter(member -> member.id().value() != log.member())
                                 .isPresent())
                 .isPresent();

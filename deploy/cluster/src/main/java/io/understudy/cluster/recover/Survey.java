@@ -158,7 +158,7 @@ public record Survey(
     }
 
     private Remains remains(MachineSettings machine, Optional<ClusterFacts> facts) {
-        Optional<MemberFacts> member = facts.flatMap(seen -> seen.named(machine.name()));
+        Optional<MemberFacts> member = facts.flatMap(seen -> seen.of(machine.member()));
         // A directory in use is of a running member, whatever started it.
         Optional<Boolean> isRunning =
                 control.isRunning(machine.member()).map(running -> control.isInUse(machine.member()));
