@@ -183,7 +183,7 @@ public final class TargetSeeding {
                 () -> {
                     boolean isAlive = member.isAlive();
                     try {
-                        var answer = calls.with(ATTEMPT).range(request);
+                        var unusedAnswer = calls.with(ATTEMPT).range(request);
                         return Optional.of(true);
                     } catch (TakeOverException e) {
                         if (isAlive) {

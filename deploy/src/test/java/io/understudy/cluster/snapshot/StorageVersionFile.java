@@ -18,19 +18,23 @@ public final class StorageVersionFile {
     public static void write(Path file, String version) throws IOException {
         byte[] bucket = leaf(0, "storageVersion", version.getBytes(StandardCharsets.UTF_8));
         // An inline bucket has a header of 16 bytes and no page of its own.
-        byte[] inline = ByteBuffer.allocate(16 + bucket.length).put(16, bucket).array();
-        ByteBuffer all = buffer(3 * PAGE);
+        byte[] inline = new byte[16 + bucket.length];
+        System.arraycopy(bucket, 0, inline, 16, bucket.length);
+        byte[] content = new byte[3 * PAGE];
+        ByteBuffer all = ByteBuffer.wrap(content).order(ByteOrder.LITTLE_ENDIAN);
         all.putInt(16, 0xED0CDAED).putInt(20, 2).putInt(24, PAGE).putLong(32, ROOT);
         long hash = 0xcbf29ce484222325L;
         for (int i = 16; i < 72; i++) {
             hash = (hash ^ Byte.toUnsignedLong(all.get(i))) * 0x100000001b3L;
         }
         all.putLong(72, hash).put(ROOT * PAGE, leaf(1, "meta", inline));
-        Files.write(file, all.array());
+        Files.write(file, content);
     }
 
     private static byte[] leaf(int flags, String key, byte[] value) {
-        return buffer(32 + key.length() + value.length)
+        byte[] content = new byte[32 + key.length() + value.length];
+        ByteBuffer unused = ByteBuffer.wrap(content)
+                .order(ByteOrder.LITTLE_ENDIAN)
                 .putShort(8, (short) 2)
                 .putShort(10, (short) 1)
                 .putInt(16, flags)
@@ -38,11 +42,7 @@ public final class StorageVersionFile {
                 .putInt(24, key.length())
                 .putInt(28, value.length)
                 .put(32, key.getBytes(StandardCharsets.UTF_8))
-                .put(32 + key.length(), value)
-                .array();
-    }
-
-    private static ByteBuffer buffer(int bytes) {
-        return ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
+                .put(32 + key.length(), value);
+        return content;
     }
 }

@@ -50,7 +50,11 @@ public final class BoltFile implements AutoCloseable {
         this.root = root;
     }
 
-    /** @throws IOException the file cannot be read, or is no such file */
+    /**
+     * Opens a file for reading.
+     *
+     * @throws IOException the file cannot be read, or is no such file
+     */
     public static BoltFile open(Path file) throws IOException {
         FileChannel channel = FileChannel.open(file, StandardOpenOption.READ);
         try {
