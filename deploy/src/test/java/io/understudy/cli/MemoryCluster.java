@@ -578,7 +578,7 @@ final class MemoryCluster implements ClusterObserver, Membership, Machines {
     }
 
     @Override
-    public void moveLeader(MemberId to) throws OutcomeUnknownException {
+    public void moveLeader(MemberId from, MemberId to) throws OutcomeUnknownException {
         assertThat(isVoter(members.get(to.value())) && isConnected(to.value())).isTrue();
         request("move leader", () -> leader = Optional.of(to));
     }

@@ -686,7 +686,7 @@ final class RunnerTest {
 
     private class Moves implements Membership {
         @Override
-        public void moveLeader(MemberId to) {
+        public void moveLeader(MemberId from, MemberId to) {
             if (isBroken) {
                 throw new IllegalStateException("machine is broken");
             }

@@ -186,7 +186,8 @@ final class EtcdRefusalsIT {
         start(1, 1, true);
 
         assertThatRefused(
-                () -> membership.moveLeader(id(cluster.learners().get(0))),
+                () -> membership.moveLeader(
+                        id(cluster.leader()), id(cluster.learners().get(0))),
                 "etcdserver: bad leader transferee",
                 "Specify a voting member");
     }

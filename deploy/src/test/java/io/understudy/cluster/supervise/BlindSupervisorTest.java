@@ -299,7 +299,7 @@ final class BlindSupervisorTest {
         }
 
         @Override
-        public void moveLeader(MemberId to) {
+        public void moveLeader(MemberId from, MemberId to) {
             throw new UnsupportedOperationException();
         }
     }

@@ -360,7 +360,7 @@ final class SupervisorOrdersTest {
         }
 
         @Override
-        public void moveLeader(MemberId to) {
+        public void moveLeader(MemberId from, MemberId to) {
             throw new UnsupportedOperationException();
         }
     }

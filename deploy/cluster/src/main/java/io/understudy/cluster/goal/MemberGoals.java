@@ -317,7 +317,7 @@ public final class MemberGoals {
         }
 
         static boolean leads(ClusterFacts facts, MemberFacts member) {
-            return facts.namedLeader()
+            return facts.leader()
                     .map(MemberFacts::id)
                     .filter(member.id()::equals)
                     .isPresent();

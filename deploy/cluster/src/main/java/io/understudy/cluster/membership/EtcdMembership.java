@@ -140,10 +140,10 @@ public final class EtcdMembership implements Membership {
     }
 
     @Override
-    public void moveLeader(MemberId to) throws RefusedException, OutcomeUnknownException {
+    public void moveLeader(MemberId from, MemberId to) throws RefusedException, OutcomeUnknownException {
         MoveLeaderRequest request =
                 MoveLeaderRequest.newBuilder().setTargetID(to.value()).build();
-        send("move-leader", ClusterFacts::namedLeader, MaintenanceGrpc.getMoveLeaderMethod(), request);
+        send("move-leader", facts -> facts.member(from), MaintenanceGrpc.getMoveLeaderMethod(), request);
     }
 
     @Override

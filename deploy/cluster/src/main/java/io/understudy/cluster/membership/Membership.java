@@ -26,7 +26,8 @@ public interface Membership {
 
     void updatePeerUrls(MemberId member, List<URI> peerUrls) throws RefusedException, OutcomeUnknownException;
 
-    void moveLeader(MemberId to) throws RefusedException, OutcomeUnknownException;
+    /** Sent to the leader {@code from}, which rejects it if it does not lead any more. */
+    void moveLeader(MemberId from, MemberId to) throws RefusedException, OutcomeUnknownException;
 
     /** Deletes revisions before this one. Returns when they are deleted at the member that received the request. */
     default void compact(Revision revision) throws RefusedException, OutcomeUnknownException {

@@ -94,7 +94,7 @@ public final class StepWork {
                     .ifPresent(place -> part(() -> machines.letGo(place)));
             membership.promote(promote.id());
         } else if (step instanceof Step.MoveLeader move) {
-            membership.moveLeader(move.id());
+            membership.moveLeader(move.from(), move.id());
         } else if (step instanceof Step.Remove remove) {
             membership.remove(remove.id());
         } else if (step instanceof Step.Compact compact) {

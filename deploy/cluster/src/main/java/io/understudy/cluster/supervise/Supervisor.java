@@ -356,20 +356,40 @@ final class Supervisor implements AutoCloseable {
         if (change.step() instanceof Step.Start) {
             return take(change, now);
         }
-        if (!(candidacy.standing() instanceof ElectionState.Active)) {
-            Optional<Decision.Change> alone = Rules.withoutElection(situation);
-            return alone.isPresent() ? take(alone.get(), now) : record(change, Outcome.NOT_ACTIVE, inactive(now));
+        ElectionState standing = candidacy.standing();
+        if (!(standing instanceof ElectionState.Active)) {
+            Optional<Decision.Change> start = Rules.startUnreplaced(situation);
+            if (start.isPresent()) {
+                return take(start.get(), now);
+            }
+            // The leader renews leases: while it is stuck, no supervisor stays active.
+            Optional<Decision.Change> move = Rules.moveFromStuckLeader(situation);
+            if (!(standing instanceof ElectionState.Unknown) || move.isEmpty()) {
+                return record(change, Outcome.NOT_ACTIVE, inactive(now));
+            }
+            return actConfirmed(move.get(), situation, at, false);
         }
+        return actConfirmed(change, situation, at, true);
+    }
+
+    /** Acts after a linearizable read: of this supervisor's lease, or at least of pauses. */
+    private boolean actConfirmed(Decision.Change change, Situation situation, ClockTime at, boolean isActive)
+            throws InterruptedException {
+        ClusterFacts now = situation.facts();
         List<Refusal> refusals = Preflight.check(change.step(), now);
         if (!refusals.isEmpty()) {
             return record(change, Outcome.REFUSED, refusals.get(0).toString());
         }
-        if (!candidacy.mayAct()) {
-            return record(change, Outcome.NOT_ACTIVE, "the cluster did not confirm that this supervisor is active");
+        if (!(isActive ? candidacy.mayAct() : candidacy.isUnpaused())) {
+            return record(
+                    change,
+                    Outcome.NOT_ACTIVE,
+                    "the cluster did not confirm that "
+                            + (isActive ? "this supervisor is active" : "supervisors are not paused"));
         }
         // After a suspend of the machine another supervisor may have acted.
         if (at.until(clock.now()).compareTo(settings.freshness()) > 0
-                || !(candidacy.standing() instanceof ElectionState.Active)) {
+                || (isActive && !(candidacy.standing() instanceof ElectionState.Active))) {
             return record(change, Outcome.NOT_ACTIVE, "this supervisor was suspended after its observation");
         }
         return take(change, now);

@@ -247,7 +247,7 @@ final class Simulated {
     }
 
     Optional<Decision.Change> withoutElection() {
-        return Rules.withoutElection(situation);
+        return Rules.startUnreplaced(situation).or(() -> Rules.moveFromStuckLeader(situation));
     }
 
     void stall(int machine) {

@@ -137,6 +137,17 @@ public final class Candidacy implements AutoCloseable {
         }
     }
 
+    /** Returns whether the cluster confirms that supervisors are not paused. */
+    public boolean isUnpaused() throws InterruptedException {
+        try {
+            SupervisorStore.Found found = store.read();
+            saw(found);
+            return found.paused().isEmpty();
+        } catch (SupervisorStore.FailedException e) {
+            return false;
+        }
+    }
+
     /** Acknowledges a pause; the active supervisor calls it regularly while no step is in progress. */
     public void betweenSteps() throws InterruptedException {
         SupervisorStore.Found found = lastSeen();

@@ -77,7 +77,7 @@ final class Diagnosis {
     }
 
     /** Whether a member takes it for the leader, and receives its messages. */
-    static boolean isFollowed(ClusterFacts facts, MemberFacts member) {
+    private static boolean isFollowed(ClusterFacts facts, MemberFacts member) {
         return facts.members().stream()
                 .filter(other -> other.answer()
                         .flatMap(MemberAnswer::leader)

@@ -72,10 +72,16 @@ public final class Rules {
         return place.isKnownToBeDown() && place.outdated().isEmpty() && !RestartRule.wasTried(history, place, since);
     }
 
-    /** Returns a change that an inactive supervisor makes: with a stuck leader no lease can be kept alive. */
-    public static Optional<Decision.Change> withoutElection(Situation situation) {
+    /** Returns the start of an own process that no supervisor has replaced, if any. An inactive supervisor makes it too. */
+    public static Optional<Decision.Change> startUnreplaced(Situation situation) {
         return RestartRule.unreplaced(situation)
-                .or(() -> LeadershipRule.move(situation, MemberState.STUCK_LEADER::equals))
+                .filter(Decision.Change.class::isInstance)
+                .map(Decision.Change.class::cast);
+    }
+
+    /** Returns a move of leadership that needs no active supervisor, if any. */
+    public static Optional<Decision.Change> moveFromStuckLeader(Situation situation) {
+        return LeadershipRule.move(situation, MemberState.STUCK_LEADER::equals)
                 .filter(Decision.Change.class::isInstance)
                 .map(Decision.Change.class::cast);
     }

@@ -50,10 +50,7 @@ public record Situation(ClusterFacts facts, History history, List<Place> places,
     /** Whether it proves the state of every member: otherwise another supervisor may see more. */
     public boolean isConclusive() {
         return isQuorumSeen()
-                && (facts.members().stream()
-                                .allMatch(member -> member.isHealthy()
-                                        || !member.hasStarted()
-                                        || Diagnosis.isFollowed(facts, member))
+                && (facts.members().stream().allMatch(member -> member.isHealthy() || !member.hasStarted())
                         || facts.leader()
                                 .filter(leader ->
                                         !leader.measurements().silence().isEmpty())
