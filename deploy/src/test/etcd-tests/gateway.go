@@ -131,7 +131,8 @@ func isLearner(endpoint string) bool {
 		return false
 	}
 	defer c.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	// A member that has just started may answer late.
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	response, err := pb.NewMaintenanceClient(c.ActiveConnection()).Status(ctx, &pb.StatusRequest{})
 	return err == nil && response.IsLearner

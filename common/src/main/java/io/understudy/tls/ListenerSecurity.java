@@ -23,7 +23,7 @@ public record ListenerSecurity(
 
         @Configured(
                 key = "tls.key",
-                value = "PEM file with the private key of the certificate, in unencrypted PKCS #8.",
+                value = "PEM file with the private key of the certificate, unencrypted.",
                 example = "/etc/understudy/server.key")
         @Nullable Path key,
 

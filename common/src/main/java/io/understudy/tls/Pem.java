@@ -2,7 +2,10 @@ package io.understudy.tls;
 
 import io.understudy.config.Unreadable;
 import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.math.BigInteger;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -18,8 +21,10 @@ import java.security.spec.PKCS8EncodedKeySpec;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /** Reads PEM files with the JDK's own means. */
 public final class Pem {
@@ -27,7 +32,13 @@ public final class Pem {
     private static final Pattern BLOCK =
             Pattern.compile("-----BEGIN ([A-Z0-9 ]+)-----\\s([A-Za-z0-9+/=\\s]+?)-----END \\1-----");
     private static final Pattern BEGIN = Pattern.compile("-----BEGIN ([A-Z0-9 ]+)-----");
-    private static final String KEY = "PRIVATE KEY";
+    private static final String PKCS8 = "PRIVATE KEY";
+    /** The forms of PKCS #1 and SEC 1, of which Go's programs read all, and {@code openssl} and kubeadm write some. */
+    private static final Set<String> KEYS = Set.of(PKCS8, "RSA PRIVATE KEY", "EC PRIVATE KEY");
+
+    private static final int SEQUENCE = 0x30;
+    private static final int OCTET_STRING = 4;
+    private static final byte[] VERSION_0 = {2, 1, 0};
 
     private Pem() {}
 
@@ -59,14 +70,16 @@ public final class Pem {
     /**
      * The private key in a file that belongs to {@code certificate}, which was read from {@code certificateFile}.
      *
-     * @throws TlsFileException if there is none in PKCS #8 form, or it belongs to another certificate
+     * @throws TlsFileException if there is no unencrypted one, or it belongs to another certificate
      */
     public static PrivateKey key(Path file, Path certificateFile, X509Certificate certificate) {
         String text = read(file);
         Matcher block = BLOCK.matcher(text);
         while (block.find()) {
-            if (block.group(1).equals(KEY)) {
-                PrivateKey key = key(file, decode(file, block.group(2)), certificate);
+            if (KEYS.contains(block.group(1))) {
+                byte[] der = decode(file, block.group(2));
+                boolean isWrapped = block.group(1).equals(PKCS8);
+                PrivateKey key = key(file, isWrapped ? der : pkcs8(der, certificate), certificate);
                 requireMatch(file, key, certificateFile, certificate);
                 return key;
             }
@@ -75,10 +88,36 @@ public final class Pem {
         throw new TlsFileException(
                 file,
                 begin.find()
-                        ? "contains '" + begin.group(1) + "', but '" + KEY
-                                + "' (unencrypted PKCS #8) is required; convert it"
+                        ? "contains '" + begin.group(1) + "', but an unencrypted private key is required; convert it"
                                 + " with: openssl pkcs8 -topk8 -nocrypt -in " + file + " -out NEW"
                         : "contains no PEM private key");
+    }
+
+    /** Returns the key in PKCS #8 form, with the algorithm with which its certificate's public key begins. */
+    private static byte[] pkcs8(byte[] der, X509Certificate certificate) {
+        ByteBuffer publicKey = ByteBuffer.wrap(certificate.getPublicKey().getEncoded());
+        int length = publicKey.get(1);
+        int at = length < 0 ? 2 + (length & 0x7f) : 2;
+        byte[] algorithm = new byte[2 + publicKey.get(at + 1)];
+        publicKey.get(at, algorithm);
+        return element(SEQUENCE, VERSION_0, algorithm, element(OCTET_STRING, der));
+    }
+
+    private static byte[] element(int tag, byte[]... contents) {
+        ByteArrayOutputStream element = new ByteArrayOutputStream();
+        element.write(tag);
+        int length = Stream.of(contents).mapToInt(content -> content.length).sum();
+        if (length < 0x80) {
+            element.write(length);
+        } else {
+            byte[] digits = BigInteger.valueOf(length).toByteArray();
+            // The first may be a sign.
+            int from = digits[0] == 0 ? 1 : 0;
+            element.write(0x80 | (digits.length - from));
+            element.write(digits, from, digits.length - from);
+        }
+        Stream.of(contents).forEach(element::writeBytes);
+        return element.toByteArray();
     }
 
     private static PrivateKey key(Path file, byte[] der, X509Certificate certificate) {

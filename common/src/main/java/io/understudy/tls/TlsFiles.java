@@ -31,7 +31,7 @@ public record TlsFiles(
         @Nullable Path certificate,
 
         @Configured(
-                value = "PEM file with the private key of the certificate, in unencrypted PKCS #8.",
+                value = "PEM file with the private key of the certificate, unencrypted.",
                 example = "/etc/understudy/client.key")
         @Nullable Path key,
 

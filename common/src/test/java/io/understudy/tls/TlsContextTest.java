@@ -8,6 +8,9 @@ import java.io.IOException;
 import java.net.http.HttpClient;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.PrivateKey;
+import java.security.cert.X509Certificate;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -15,6 +18,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests invariant T3. */
@@ -117,14 +121,29 @@ final class TlsContextTest {
                 .hasMessage(other.key() + ": contains no RSA key, which the certificate requires");
     }
 
+    /** PKCS #1 and SEC 1, as kubeadm and cfssl write keys. */
+    @ParameterizedTest
+    @CsvSource({"RSA, RSA PRIVATE KEY, 26", "EC, EC PRIVATE KEY, 28"})
+    void readsTraditionalKeys(String algorithm, String kind, int header) throws Exception {
+        Certificates.Pair own = MADE.get(algorithm);
+        X509Certificate certificate = Pem.certificates(own.certificate()).get(0);
+        PrivateKey key = Pem.key(own.key(), own.certificate(), certificate);
+        byte[] wrapped = key.getEncoded();
+        byte[] traditional = Arrays.copyOfRange(wrapped, header, wrapped.length);
+
+        Path old = certificates.write("traditional.key", kind, traditional);
+
+        assertThat(Pem.key(old, own.certificate(), certificate)).isEqualTo(key);
+    }
+
     @Test
-    void aKeyInAnotherFormIsNamedWithTheCommandThatConvertsIt() throws IOException {
+    void anEncryptedKeyIsNamedWithTheCommandThatConvertsIt() throws IOException {
         Certificates.Pair own = MADE.get("EC");
-        Path old = certificates.write("old.key", "EC PRIVATE KEY", new byte[] {1});
+        Path old = certificates.write("old.key", "ENCRYPTED PRIVATE KEY", new byte[] {1});
 
         assertThatThrownBy(() -> TlsContext.of(new TlsFiles(null, own.certificate(), old)))
                 .isInstanceOf(TlsFileException.class)
-                .hasMessageContaining(old + ": contains 'EC PRIVATE KEY', but 'PRIVATE KEY'")
+                .hasMessageContaining(old + ": contains 'ENCRYPTED PRIVATE KEY', but an unencrypted private key")
                 .hasMessageContaining("openssl pkcs8 -topk8 -nocrypt -in " + old);
     }
 

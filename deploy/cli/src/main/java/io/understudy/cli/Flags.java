@@ -173,7 +173,7 @@ final class Flags {
         @Option(
                 names = "--key",
                 paramLabel = "FILE",
-                description = "Private key of the client certificate, PEM, unencrypted PKCS #8.")
+                description = "Private key of the client certificate, PEM, unencrypted.")
         private @Nullable Path key;
 
         /**
