@@ -20,6 +20,7 @@ import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -65,6 +66,7 @@ final class EtcdFeed implements Feed {
     private final FeedKind kind;
     private final EtcdFeedOptions options;
     private final FeedMetrics metrics;
+    private final LongSupplier clock;
     private final Backoff backoff = new Backoff();
     /** Backoff of restarted snapshots, between which requests succeed. */
     private final Backoff restarts = new Backoff();
@@ -107,13 +109,15 @@ final class EtcdFeed implements Feed {
     /** Distance before a snapshot's revision within which its newest entry may serve as anchor. */
     private long anchorSpan;
 
+    /** @param clock nanoseconds, by which a verified history gets old */
     EtcdFeed(
             EtcdCluster cluster,
             KeyRange range,
             FeedKind kind,
             @Nullable FeedStart start,
             EtcdFeedOptions options,
-            FeedMetrics metrics) {
+            FeedMetrics metrics,
+            LongSupplier clock) {
         this.cluster = cluster;
         this.kind = kind;
         this.range = range;
@@ -122,6 +126,7 @@ final class EtcdFeed implements Feed {
         this.snapshotDue = position == null;
         this.options = options;
         this.metrics = metrics;
+        this.clock = clock;
         this.pin = new SnapshotPin(cluster, range, options, backoff);
         this.tail = new TailKeeper(
                 cluster, range, false, kind == FeedKind.HISTORY, false, options, options.watch(), metrics, backoff);
@@ -242,7 +247,7 @@ final class EtcdFeed implements Feed {
                 throw new Gap(standing, revision.next(), String.valueOf(e.getMessage()));
             }
             recognised = e.isRecognised();
-            recognisedNanos = System.nanoTime();
+            recognisedNanos = clock.getAsLong();
             passed = revision;
             compareState(standing, String.valueOf(e.getMessage()));
         } else if (resumed || revision.isAfter(standing.revision())) {
@@ -403,7 +408,7 @@ final class EtcdFeed implements Feed {
     }
 
     private boolean isRecognised() {
-        return recognised && System.nanoTime() - recognisedNanos <= RECOGNISED_FOR.toNanos();
+        return recognised && clock.getAsLong() - recognisedNanos <= RECOGNISED_FOR.toNanos();
     }
 
     private void startSnapshot(Position at, FeedConsumer consumer) {
@@ -487,6 +492,12 @@ final class EtcdFeed implements Feed {
         }
         if (event instanceof TailEvent.Committed committed) {
             position = committed.position();
+            if (passed != null && !position.revision().isBefore(passed)) {
+                // The second verification delivered it.
+                passed = null;
+                recognised = false;
+                unanchored = false;
+            }
             metrics.committed(committed.commit());
             consumer.commit(committed.commit(), committed.position());
             return true;
@@ -521,7 +532,7 @@ final class EtcdFeed implements Feed {
             // What came after it, and not to the consumer, has not been seen.
             recognised =
                     anchor != null && anchor.revision().equals(opened.position().revision());
-            recognisedNanos = System.nanoTime();
+            recognisedNanos = clock.getAsLong();
             return false;
         }
         pin.forget();

@@ -44,7 +44,7 @@ public final class EtcdFeedSource implements FeedSource {
 
     @Override
     public Feed open(KeyRange range, FeedKind kind, @Nullable FeedStart start) {
-        return new EtcdFeed(cluster, range, kind, start, options, metrics);
+        return new EtcdFeed(cluster, range, kind, start, options, metrics, System::nanoTime);
     }
 
     /**

@@ -4,6 +4,7 @@ import static io.understudy.feed.SourceClient.bytes;
 import static io.understudy.feed.etcd.FeedFixture.PATIENCE;
 import static io.understudy.feed.etcd.FeedFixture.pollTo;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
 import io.understudy.config.Binder;
@@ -14,6 +15,8 @@ import io.understudy.feed.ModelConsumer;
 import io.understudy.local.junit.EtcdExtension;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Revision;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -169,6 +172,47 @@ class EtcdFeedSizeIT {
         assertThat(model.commits()).isEqualTo(commits + 1);
         assertThat(model.snapshots()).isEqualTo(2);
         fixture.assertEqual(runner, range);
+    }
+
+    /** Only a watch with fragments takes it for large. */
+    @Test
+    void aCommitThatTheSecondVerificationDeliversIsReplacedByNoSnapshot() throws Exception {
+        KeyRange range = KeyRange.prefix(bytes("again/"));
+        KeyRange names = KeyRange.prefix(bytes("again/n"));
+        EtcdFeedOptions options = Binder.with(EtcdFeedOptions.DEFAULTS, "catchUpRevisions", 100L);
+        fixture.client().fill("again/n" + "n".repeat(1_000), 9_000, ByteString.EMPTY, 0);
+        ModelConsumer first = new ModelConsumer(range);
+        try (Feed feed = fixture.feed(range, FeedKind.STATE, null, options)) {
+            pollTo(feed, first, fixture.client().put("again/0", "before"));
+        }
+        Revision before = Revision.ZERO;
+        for (int i = 0; i < 50; i++) {
+            before = fixture.client().put(bytes("again/" + i), ByteString.copyFrom(new byte[1_400_000]), 0);
+        }
+        Revision large = fixture.client().delete(names);
+
+        AtomicLong now = new AtomicLong();
+        ModelConsumer model = first.restarted();
+        Feed feed = fixture.feed(range, FeedKind.STATE, first.position(), options, now::get);
+        pollTo(feed, model, before);
+        await().atMost(PATIENCE).pollInterval(Duration.ofMillis(1)).until(() -> {
+            // One step of the feed; the source takes longer than a verified history stays valid.
+            now.addAndGet(Duration.ofSeconds(6).toNanos());
+            boolean unused = feed.poll(Duration.ZERO, model);
+            return !model.position().revision().isBefore(large);
+        });
+        assertThat(model.commits()).isEqualTo(51);
+        assertThat(model.snapshots()).isZero();
+
+        source.cluster().leader().restart();
+        Revision last = Revision.ZERO;
+        for (int i = 0; i < 150; i++) {
+            last = fixture.client().put("again/0", "after " + i);
+        }
+        pollTo(feed, model, last);
+        assertThat(model.snapshots()).isEqualTo(1);
+        assertThat(model.isRecognised()).isTrue();
+        assertThat(model.replaced()).isNull();
     }
 
     @Test

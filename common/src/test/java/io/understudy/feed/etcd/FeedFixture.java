@@ -23,6 +23,7 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** A source with feeds on it and a client past any proxy; closes all it opened. */
@@ -65,7 +66,11 @@ final class FeedFixture implements AutoCloseable {
     }
 
     Feed feed(KeyRange range, FeedKind kind, @Nullable FeedStart start, EtcdFeedOptions options) {
-        Feed feed = new EtcdFeed(source, range, kind, start, options, metrics);
+        return feed(range, kind, start, options, System::nanoTime);
+    }
+
+    Feed feed(KeyRange range, FeedKind kind, @Nullable FeedStart start, EtcdFeedOptions options, LongSupplier clock) {
+        Feed feed = new EtcdFeed(source, range, kind, start, options, metrics, clock);
         closers.add(feed::close);
         return feed;
     }
@@ -76,7 +81,7 @@ final class FeedFixture implements AutoCloseable {
     }
 
     Feed feedOf(EtcdCluster other, EtcdFeedOptions options) {
-        Feed feed = new EtcdFeed(other, KeyRange.all(), FeedKind.STATE, null, options, metrics);
+        Feed feed = new EtcdFeed(other, KeyRange.all(), FeedKind.STATE, null, options, metrics, System::nanoTime);
         closers.add(feed::close);
         return feed;
     }
