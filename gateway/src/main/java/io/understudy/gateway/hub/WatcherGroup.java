@@ -1,5 +1,6 @@
 package io.understudy.gateway.hub;
 
+import io.understudy.feed.FeedEndedException;
 import io.understudy.gateway.replica.CommitLog;
 import io.understudy.gateway.replica.LoggedCommit;
 import java.util.ArrayList;
@@ -10,6 +11,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -326,41 +328,48 @@ final class WatcherGroup {
         });
     }
 
-    /** Ends the watchers that need previous entries of a commit, which the source rejects. */
+    /** Ends the watchers that need previous entries of a commit, which the source rejects or which are too large. */
     void unreadable(LoggedCommit commit, Throwable why) {
         Set<Watcher> ended = new LinkedHashSet<>();
-        List<Cohort> cohorts =
-                new ArrayList<>(behind.headMap(commit.revision().value()).values());
-        if (revision() < commit.revision().value()) {
+        long revision = commit.revision().value();
+        List<Cohort> cohorts = new ArrayList<>(behind.headMap(revision).values());
+        if (revision() < revision) {
             cohorts.add(live);
         }
         for (Cohort cohort : cohorts) {
             Pass.forEachThatNeedsPrevious(cohort, commit, filterGroup -> {
-                filterGroup.forEachBefore(commit.revision().value(), ended::add);
+                filterGroup.forEachBefore(revision, ended::add);
             });
         }
-        refuse(ended, "cannot read previous values of revision " + commit.revision() + ": " + why.getMessage());
+        if (why instanceof FeedEndedException.CommitTooLarge) {
+            compacted(ended, revision + 1);
+        } else {
+            forEachActive(ended, watcher -> {
+                cancel(watcher);
+                refused(watcher, "cannot read previous values of revision " + revision + ": " + why.getMessage());
+            });
+        }
     }
 
     /** Ends the watchers of a filter group that have not received a revision, as if it was compacted. */
     void compacted(FilterGroup filterGroup, long revision) {
         Set<Watcher> ended = new LinkedHashSet<>();
         filterGroup.forEachBefore(revision, ended::add);
-        for (Watcher watcher : ended) {
-            // Another's listener may have cancelled it.
-            if (watcher.state() == Watcher.State.ACTIVE) {
-                leave(watcher);
-                end(watcher, revision + 1);
-            }
-        }
+        compacted(ended, revision + 1);
     }
 
-    private void refuse(Set<Watcher> ended, String why) {
-        for (Watcher watcher : ended) {
+    private void compacted(Set<Watcher> ended, long compactRevision) {
+        forEachActive(ended, watcher -> {
+            leave(watcher);
+            end(watcher, compactRevision);
+        });
+    }
+
+    private static void forEachActive(Set<Watcher> watchers, Consumer<Watcher> each) {
+        for (Watcher watcher : watchers) {
             // Another's listener may have cancelled it.
             if (watcher.state() == Watcher.State.ACTIVE) {
-                cancel(watcher);
-                refused(watcher, why);
+                each.accept(watcher);
             }
         }
     }

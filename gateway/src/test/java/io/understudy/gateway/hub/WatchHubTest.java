@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.feed.FeedEndedException.CommitTooLarge;
 import io.understudy.gateway.hub.Watcher.WatchSpec;
 import io.understudy.gateway.replica.CommitLog;
 import io.understudy.gateway.replica.Entry;
@@ -355,6 +356,36 @@ final class WatchHubTest {
         runTasks();
         assertThat(other.events()).hasSize(1);
         assertThat(plain.events()).hasSize(3);
+    }
+
+    @Test
+    void previousValuesTooLargeEndWatchersThatNeedThemAsCompacted() {
+        source.includePrevious(false);
+        loop.turn();
+        RecordingWatcher ended = new RecordingWatcher();
+        RecordingWatcher other = new RecordingWatcher();
+        RecordingWatcher plain = new RecordingWatcher();
+        source.commit(Map.of("again", "1"));
+        hub.wake();
+        runTasks();
+        watch(0, true, ended);
+        loop.add(new WatchSpec(KeyRange.single(ByteString.copyFromUtf8("other")), 0, true, false, false), other);
+        watch(0, plain);
+        source.commit(Map.of("again", "2"));
+        long large = source.revision();
+        hub.wake();
+        loop.turn();
+
+        source.refuse(new CommitTooLarge(new Revision(large), "again", 2, 1, "feed.maxCommitBytes"));
+        runTasks();
+
+        assertThat(ended.compacted()).isEqualTo(large + 1);
+        assertThat(ended.failure()).isNull();
+        source.commit(Map.of("other", "1"));
+        hub.wake();
+        runTasks();
+        assertThat(other.events()).hasSize(1);
+        assertThat(plain.events()).hasSize(2);
     }
 
     @Test
