@@ -4,11 +4,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.UnknownFieldSet;
+import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.MaintenanceGrpc;
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.RangeResponse;
 import io.etcd.jetcd.api.ResponseHeader;
 import io.etcd.jetcd.api.StatusRequest;
 import io.etcd.jetcd.api.StatusResponse;
 import io.grpc.Server;
+import io.grpc.Status;
 import io.grpc.netty.NettyServerBuilder;
 import io.grpc.stub.StreamObserver;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -16,6 +20,11 @@ import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.local.binary.EtcdBinaries;
 import io.understudy.local.binary.ProgramVersion;
+import io.understudy.local.process.LocalProcesses;
+import io.understudy.local.process.ServerCommand;
+import io.understudy.local.process.ServerProcess;
+import io.understudy.mirror.takeover.PatientCalls;
+import io.understudy.mirror.takeover.TakeOverException;
 import io.understudy.seed.Seed.SeedException;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -26,12 +35,13 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What is refused before anything is made. */
+/** Refusals that end the creation of a directory at once. */
 final class TargetSeedingTest {
 
     private static final URI URL = URI.create("http://127.0.0.1:1");
@@ -85,6 +95,35 @@ final class TargetSeedingTest {
         assertThatThrownBy(() -> new TargetSeeding(old, null, line -> {}))
                 .isInstanceOf(SeedException.class)
                 .hasMessageContaining("has version 3.5.9; --bump-revision requires 3.5.10 or later");
+    }
+
+    @Test
+    void aRefusalOfTheRestoredMemberIsNotRepeated() throws Exception {
+        Server server = NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
+                .addService(new KVGrpc.KVImplBase() {
+                    @Override
+                    public void range(RangeRequest request, StreamObserver<RangeResponse> to) {
+                        to.onError(Status.INVALID_ARGUMENT
+                                .withDescription("etcdserver: user name is empty")
+                                .asRuntimeException());
+                    }
+                })
+                .build()
+                .start();
+        ServerCommand running = new ServerCommand(
+                "restored", Path.of("/bin/sleep"), List.of("600"), Map.of(), folder, folder.resolve("log"));
+        try (ServerProcess member = new LocalProcesses().prepare(running);
+                EtcdCluster cluster = EtcdCluster.connect(
+                        EtcdSettings.of(URI.create("http://127.0.0.1:" + server.getPort())),
+                        new SimpleMeterRegistry())) {
+            member.start();
+            PatientCalls calls = new PatientCalls(cluster, null, Duration.ofMinutes(1));
+            assertThatThrownBy(() -> TargetSeeding.awaitServing(member, calls))
+                    .isInstanceOf(TakeOverException.class)
+                    .hasMessageEndingWith("etcdserver: user name is empty");
+        } finally {
+            server.shutdownNow();
+        }
     }
 
     private EtcdBinaries binaries(String version) throws IOException {

@@ -33,6 +33,7 @@ import io.understudy.local.process.LocalProcesses;
 import io.understudy.local.process.ServerCommand;
 import io.understudy.local.process.ServerProcess;
 import io.understudy.local.process.Waiting;
+import io.understudy.mirror.call.CallFailedException;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.takeover.PatientCalls;
 import io.understudy.mirror.takeover.TakeOverException;
@@ -47,6 +48,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -172,12 +174,13 @@ public final class TargetSeeding {
         Files.delete(log);
     }
 
-    /** Waits until the member responds; fails at once if it has exited. */
-    private static void awaitServing(ServerProcess member, PatientCalls calls) {
+    /** Waits until the member responds; fails at once if it has exited, or refuses the user. */
+    static void awaitServing(ServerProcess member, PatientCalls calls) {
         RangeRequest request = RangeRequest.newBuilder()
                 .setKey(ReservedKeys.RANGE.etcdKey())
                 .setCountOnly(true)
                 .build();
+        AtomicReference<@Nullable TakeOverException> last = new AtomicReference<>();
         boolean unused = Waiting.until(
                 START_DEADLINE,
                 () -> {
@@ -186,7 +189,11 @@ public final class TargetSeeding {
                         var unusedAnswer = calls.with(ATTEMPT).range(request);
                         return Optional.of(true);
                     } catch (TakeOverException e) {
+                        if (isAlive && e.getCause() instanceof CallFailedException failed && failed.isFinal()) {
+                            throw e;
+                        }
                         if (isAlive) {
+                            last.set(e);
                             return Optional.empty();
                         }
                         throw new SeedException(
@@ -199,7 +206,7 @@ public final class TargetSeeding {
                 () -> new SeedException(
                         "the restored member does not respond within " + START_DEADLINE.toSeconds() + " s; see "
                                 + member.log().file(),
-                        null));
+                        last.get()));
     }
 
     /** Returns the leases, by {@code etcdctl}: jetcd's messages lack the call. */
