@@ -28,9 +28,18 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- $_ := set .policy.metadata "name" (printf "understudy-%s" .policy.metadata.name) }}
 {{- end }}
 
+{{/* Scheme of a process: its configuration may replace the chart's TLS. Argument: root, name. */}}
+{{- define "understudy.scheme" -}}
+{{- $given := (index .root.Values .name).config }}
+{{- if eq .name "supervisor" }}
+{{- $given = get $given "supervisor" | default dict }}
+{{- end }}
+{{- ternary "https" "http" (or (not (empty (dig "tls" "certificate" "" $given))) (and .root.Values.tls.enabled (not $given.insecure))) }}
+{{- end }}
+
 {{/* URLs of the pods of a StatefulSet: a common Service would hide which pod responds. Argument: root, name, port. */}}
 {{- define "understudy.pods" -}}
-{{- $scheme := ternary "https" "http" .root.Values.tls.enabled }}
+{{- $scheme := include "understudy.scheme" . }}
 {{- range $index := until (int (index .root.Values .name).replicas) }}
 - {{ printf "%s://understudy-%s-%d.understudy-%s:%d" $scheme $.name $index $.name $.port }}
 {{- end }}
@@ -38,7 +47,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 
 {{/* What the chart sets in a configuration file. Argument: root, name. */}}
 {{- define "understudy.config" -}}
-{{- $tls := ternary "tls: {certificate: /etc/understudy/tls/tls.crt, key: /etc/understudy/tls/tls.key}" "insecure: true" .root.Values.tls.enabled }}
+{{- $tls := ternary "tls: {certificate: /etc/understudy/tls/tls.crt, key: /etc/understudy/tls/tls.key}" "insecure: true" (eq (include "understudy.scheme" .) "https") }}
 {{- if eq .name "gateway" -}}
 listen: 0.0.0.0:2379
 closeTimeout: 20s

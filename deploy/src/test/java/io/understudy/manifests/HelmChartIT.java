@@ -280,6 +280,35 @@ final class HelmChartIT {
         assertThat(probe(plain)).isEmpty();
     }
 
+    @Test
+    void monitoringAndTheDashboardUseTheSchemeOfEachProcess() throws Exception {
+        String monitored = ALL + "serviceMonitor: {enabled: true}\n";
+        Map<String, Manifest> own = byName(rendered(monitored.replace(
+                "    cluster: {", "    supervisor: {tls: {certificate: /own.crt, key: /own.key}}\n    cluster: {")));
+        Map<String, Manifest> insecure = byName(rendered(
+                monitored.replace("    mirrors:\n", "    insecure: true\n    mirrors:\n") + "tls: {enabled: true}\n"));
+        for (Map<String, Manifest> all : List.of(own, insecure)) {
+            JsonNode dashboard = YAML.readTree(
+                            configuration(all, "gateway", "gateway.yaml").toFile())
+                    .path("dashboard");
+            assertThat(dashboard.at("/mirrors/0").asText()).startsWith("http://");
+            assertThat(dashboard.at("/supervisors/0").asText()).startsWith("https://");
+            assertThat(endpoint(all, "mirror").has("scheme")).isFalse();
+            assertThat(endpoint(all, "supervisor").path("scheme").asText()).isEqualTo("https");
+        }
+        assertThat(endpoint(own, "supervisor").at("/tlsConfig/serverName").asText())
+                .isEqualTo("understudy-supervisor");
+        assertThat(endpoint(own, "supervisor").at("/tlsConfig").has("ca")).isFalse();
+        assertThat(endpoint(insecure, "supervisor")
+                        .at("/tlsConfig/ca/secret/name")
+                        .asText())
+                .isEqualTo("supervisor-tls");
+    }
+
+    private static JsonNode endpoint(Map<String, Manifest> all, String process) {
+        return all.get("ServiceMonitor/understudy-" + process).tree().at("/spec/endpoints/0");
+    }
+
     private static String probe(Map<String, Manifest> all) {
         return all.get("Deployment/understudy-gateway")
                 .tree()
