@@ -28,7 +28,10 @@ final class Gateways {
             if (line.startsWith("start ")) {
                 running.put(file, CompletableFuture.supplyAsync(() -> start(file), executor));
             } else {
-                running.remove(file).thenAcceptAsync(Gateway::close, executor);
+                CompletableFuture<Gateway> gateway = running.remove(file);
+                if (gateway != null) {
+                    gateway.thenAcceptAsync(Gateway::close, executor);
+                }
             }
         }
         System.exit(0);

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -61,6 +62,8 @@ var (
 	// Of the cluster created last.
 	progressInterval time.Duration
 	requestBytes     uint
+
+	lastPort atomic.Int32
 
 	start    sync.Once
 	startErr error
@@ -189,13 +192,7 @@ func startGateway(network, member string) (string, func(), error) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	go relay(ctx, source, network, member)
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		cancel()
-		return "", nil, err
-	}
-	address := free.Addr().String()
-	free.Close()
+	address := freeAddress()
 	interval := progressInterval
 	if interval == 0 {
 		interval = v3rpc.GetProgressReportInterval()
@@ -222,6 +219,17 @@ func startGateway(network, member string) (string, func(), error) {
 		return "", nil, fmt.Errorf("gateway %s in front of %s is not ready: %w; see %s/log", address, member, err, folder)
 	}
 	return address, stop, nil
+}
+
+// freeAddress returns one below the ports that the system gives to clients, which could take it before the gateway does.
+func freeAddress() string {
+	for {
+		address := fmt.Sprintf("127.0.0.1:%d", 23000+lastPort.Add(1)%9000)
+		if free, err := net.Listen("tcp", address); err == nil {
+			free.Close()
+			return address
+		}
+	}
 }
 
 // startProcess starts the process that runs all gateways. It ends with its standard input.
