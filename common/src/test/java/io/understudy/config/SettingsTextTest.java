@@ -55,7 +55,7 @@ final class SettingsTextTest {
                           orders:
                             source:
                               # Client URLs of cluster members""")
-                .contains("\n      endpoints: http://127.0.0.1:2379\n")
+                .contains("\n      endpoints: http://10.0.0.1:2379\n")
                 .contains("\n      # discovery: members\n")
                 .contains("\n    # tokenFile: ");
     }

@@ -5,6 +5,7 @@ import io.understudy.etcd.EtcdCluster;
 import io.understudy.feed.FeedEndedException;
 import io.understudy.feed.etcd.EtcdFeedOptions;
 import io.understudy.feed.etcd.SnapshotReader;
+import io.understudy.gateway.hub.CommitHistory.CompactedException;
 import io.understudy.gateway.hub.CommitHistory.PreviousEntries;
 import io.understudy.gateway.replica.Entry;
 import io.understudy.gateway.replica.LoggedCommit;
@@ -97,7 +98,13 @@ public final class SourceEntries implements PreviousEntries, AutoCloseable {
                         .setCause(e)
                         .log("reading previous values failed");
                 learning.remove(commit);
-                learned.completeExceptionally(e);
+                learned.completeExceptionally(
+                        e instanceof FeedEndedException.CommitTooLarge
+                                ? CompactedException.hole(
+                                        String.valueOf(e.getMessage()),
+                                        commit.revision().next().value(),
+                                        true)
+                                : e);
             }
         });
         return learned;

@@ -102,8 +102,8 @@ public interface CommitHistory {
          * Reads the previous entries of a commit and {@linkplain LoggedCommit#learnPrevious adds} them. Retries temporary
          * failures; concurrent calls for a commit share the work. Thread-safe.
          *
-         * @return completes on any thread once the commit has them; fails if the source does not serve them; cancelled if
-         *     the source is closed
+         * @return completes on any thread once the commit has them; fails if the source does not serve them, with a
+         *     {@link CompactedException} if they are too large; cancelled if the source is closed
          */
         CompletableFuture<Void> learn(LoggedCommit commit);
     }

@@ -1,6 +1,5 @@
 package io.understudy.gateway.hub;
 
-import io.understudy.feed.FeedEndedException;
 import io.understudy.gateway.replica.CommitLog;
 import io.understudy.gateway.replica.LoggedCommit;
 import java.util.ArrayList;
@@ -341,7 +340,7 @@ final class WatcherGroup {
                 filterGroup.forEachBefore(revision, ended::add);
             });
         }
-        if (why instanceof FeedEndedException.CommitTooLarge) {
+        if (why instanceof CommitHistory.CompactedException) {
             compacted(ended, revision + 1);
         } else {
             forEachActive(ended, watcher -> {

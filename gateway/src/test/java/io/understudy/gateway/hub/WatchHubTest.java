@@ -5,7 +5,6 @@ import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
-import io.understudy.feed.FeedEndedException.CommitTooLarge;
 import io.understudy.gateway.hub.Watcher.WatchSpec;
 import io.understudy.gateway.replica.CommitLog;
 import io.understudy.gateway.replica.Entry;
@@ -376,7 +375,7 @@ final class WatchHubTest {
         hub.wake();
         loop.turn();
 
-        source.refuse(new CommitTooLarge(new Revision(large), "again", 2, 1, "feed.maxCommitBytes"));
+        source.refuse(CommitHistory.CompactedException.hole("too large", large + 1, true));
         runTasks();
 
         assertThat(ended.compacted()).isEqualTo(large + 1);
