@@ -144,7 +144,7 @@ final class ImportRulesTest {
             .cluster            .health .vocabulary .etcd .config .metrics .tls .local .report com.fasterxml.jackson
             .cluster            javax.net.ssl com.google.protobuf com.sun.net.httpserver com.sun.nio.file io.etcd.jetcd.api io.grpc io.micrometer org.slf4j
             .pki                .tls javax.security org.bouncycastle
-            .seed               .cluster.run .cluster.snapshot .mirror.call .mirror.takeover .mirror.scope .vocabulary .etcd .local com.google.protobuf
+            .seed               .cluster.run .cluster.snapshot .mirror.takeover .mirror.scope .vocabulary .etcd .local com.google.protobuf
             .seed               io.etcd.jetcd.api io.grpc io.micrometer
             .cli                .cluster .lab .gateway .mirror .config .report .vocabulary .local.binary .local.process
             .cli                .metrics .reference .seed .pki .tls .etcd .kafka .feed.etcd io.micrometer com.fasterxml.jackson me.tongfei.progressbar picocli

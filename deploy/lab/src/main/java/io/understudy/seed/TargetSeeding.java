@@ -33,7 +33,6 @@ import io.understudy.local.process.LocalProcesses;
 import io.understudy.local.process.ServerCommand;
 import io.understudy.local.process.ServerProcess;
 import io.understudy.local.process.Waiting;
-import io.understudy.mirror.call.CallFailedException;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.takeover.PatientCalls;
 import io.understudy.mirror.takeover.TakeOverException;
@@ -189,7 +188,7 @@ public final class TargetSeeding {
                         var unusedAnswer = calls.with(ATTEMPT).range(request);
                         return Optional.of(true);
                     } catch (TakeOverException e) {
-                        if (isAlive && e.getCause() instanceof CallFailedException failed && failed.isFinal()) {
+                        if (isAlive && e.isFinal()) {
                             throw e;
                         }
                         if (isAlive) {
