@@ -93,6 +93,10 @@ func newClientV3(cfg clientv3.Config) (*clientv3.Client, error) {
 		used = append(used, name)
 		if err != nil {
 			release()
+			// A learner that has just started does not know its role.
+			if isLearner(endpoint) {
+				return clientv3.New(cfg)
+			}
 			return nil, err
 		}
 		endpoints = append(endpoints, "http://"+g.address)
@@ -134,7 +138,6 @@ func isLearner(endpoint string) bool {
 		return false
 	}
 	defer c.Close()
-	// A member that has just started may answer late.
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	response, err := pb.NewMaintenanceClient(c.ActiveConnection()).Status(ctx, &pb.StatusRequest{})
@@ -214,7 +217,7 @@ func startGateway(network, member string) (string, func(), error) {
 		fmt.Fprintln(process, "stop", file)
 		cancel()
 	}
-	if err := awaitReady(address); err != nil {
+	if err := awaitReady(address, network+"://"+member); err != nil {
 		stop()
 		return "", nil, fmt.Errorf("gateway %s in front of %s is not ready: %w; see %s/log", address, member, err, folder)
 	}
@@ -252,7 +255,7 @@ func startProcess() {
 }
 
 // awaitReady waits until the gateway answers a range and has its replica, which it never has if the source needs a login.
-func awaitReady(address string) error {
+func awaitReady(address, source string) error {
 	c, err := clientv3.New(clientv3.Config{Endpoints: []string{"http://" + address}, Logger: zap.NewNop()})
 	if err != nil {
 		return err
@@ -269,8 +272,8 @@ func awaitReady(address string) error {
 		if answered && (time.Since(began) > 5*time.Second || isReady(address)) {
 			return nil
 		}
-		if time.Since(began) > time.Minute {
-			return fmt.Errorf("not ready after a minute; last error: %w", err)
+		if time.Since(began) > time.Minute || (!answered && isLearner(source)) {
+			return fmt.Errorf("not ready after %s; last error: %w", time.Since(began), err)
 		}
 	}
 }
