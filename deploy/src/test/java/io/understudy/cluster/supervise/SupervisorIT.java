@@ -146,10 +146,15 @@ final class SupervisorIT {
                 .isPresent());
         assertThat(cluster.voters()).isEqualTo(before);
         assertThat(client.resume()).isEqualTo("resumed\n");
-        await("it to be replaced")
+        // It is replaced, or else started, if the standby is not ready within twice the dead time.
+        await("three healthy voting members")
                 .atMost(PATIENCE)
                 .pollInterval(LOOK)
-                .until(() -> !cluster.voters().isEmpty() && !cluster.voters().contains("m1"));
+                .until(() -> cluster.look()
+                        .filter(facts -> facts.isConfirmed()
+                                && facts.voters().size() == 3
+                                && facts.healthyVoters().size() == 3)
+                        .isPresent());
     }
 
     @Test
