@@ -23,8 +23,10 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
@@ -49,6 +51,9 @@ public final class EtcdCluster implements AutoCloseable {
 
     /** A member that exceeds this deadline has failed. One that exceeds a shorter deadline may only be busy. */
     private static final Duration FAIR_DEADLINE = Duration.ofMillis(200);
+
+    /** A member that is silent for this time comes after the others, although its answer still counts. */
+    private static final Duration SILENCE = Duration.ofSeconds(1);
 
     private final EtcdSettings settings;
     private final Clock clock = Clock.systemUTC();
@@ -385,7 +390,13 @@ public final class EtcdCluster implements AutoCloseable {
         Role role = view.memberAt(endpoint).map(Member::role).orElse(Role.VOTER);
         long began = System.nanoTime();
         CompletableFuture<ReadIndex> attempt = attempts.at(endpoint, deadline);
+        Future<?> silence = network.loop()
+                .schedule(
+                        () -> reportFailure(endpoint, Duty.READ_INDEX, "no response for " + SILENCE.toSeconds() + " s"),
+                        SILENCE.toMillis(),
+                        TimeUnit.MILLISECONDS);
         Calls.whenDone(attempt, (index, failure) -> {
+            boolean unused = silence.cancel(false);
             Duration took = Duration.ofNanos(System.nanoTime() - began);
             if (failure == null) {
                 lastReadIndex = index;

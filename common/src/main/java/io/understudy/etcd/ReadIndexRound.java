@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ReadIndexRound {
 
-    private static final Duration LONGEST_SILENCE = Duration.ofMillis(500);
+    private static final Duration LONGEST_SILENCE = Duration.ofMillis(250);
 
     private final BiFunction<Endpoint, Duration, CompletableFuture<ReadIndex>> attempts;
     private final Duration deadline;

@@ -5,14 +5,19 @@ import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.read.ReadSource.ReadIndexSource;
 import io.understudy.vocabulary.ClusterId;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -21,8 +26,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sends read-index rounds, one at a time. Reads that arrive meanwhile share the next round. Without reads, rounds are
- * sent periodically for the as-of clock. Thread-safe.
+ * Sends read-index rounds. Reads that arrive during a round share the next one, which is sent once the round ends or is
+ * overdue. An overdue round still counts: a source that is slower than {@code reads.roundTimeout} serves reads late, as
+ * etcd would. Without reads, rounds are sent periodically for the as-of clock. Thread-safe.
  *
  * <p>A round costs the same for any number of reads, and clients often send the next read at once. So each round is
  * {@linkplain ReadIndexBatchDelay delayed briefly} for them.
@@ -59,7 +65,9 @@ final class ReadIndexRounds implements Confirmations {
     private int carried;
     /** Rounds sent so far; lets a timer detect that it is outdated. */
     private long rounds;
-    /** Lowest valid revision of later rounds. */
+    /** Rounds without an answer, in the order in which they were sent; all but the last are overdue. */
+    private final Deque<Round> underWay = new ArrayDeque<>();
+    /** Highest confirmed revision; no later round can confirm less. */
     private long floor;
     /** Cluster of {@link #floor}; changes when the primary of a mirror moves. */
     private @Nullable ClusterId cluster;
@@ -75,9 +83,15 @@ final class ReadIndexRounds implements Confirmations {
         IDLE,
         /** Collects reads for the next round, until there are enough or a timer expires. */
         GATHERING,
-        /** A round is under way, or the next is delayed after a failure. */
+        /** A round is under way and not overdue, or the next is delayed after a failure. */
         UNDER_WAY
     }
+
+    /**
+     * @param number counted from 1
+     * @param floor lowest valid revision
+     */
+    private record Round(long number, long floor, List<Rider> riders, long sentNanos) {}
 
     /**
      * @param timers preferably the thread that completes the source's answers
@@ -100,7 +114,8 @@ final class ReadIndexRounds implements Confirmations {
 
     @Override
     public synchronized void start() {
-        long interval = settings.asOfInterval().toNanos();
+        long interval = Math.min(
+                settings.asOfInterval().toNanos(), settings.roundTimeout().toNanos());
         clockTimer = timers.scheduleAtFixedRate(this::keepClock, 0, interval, TimeUnit.NANOSECONDS);
     }
 
@@ -126,14 +141,14 @@ final class ReadIndexRounds implements Confirmations {
         if (waiting.incrementAndGet() < enough) {
             return;
         }
-        List<Rider> riders;
+        Round round;
         synchronized (this) {
             if (state == State.UNDER_WAY || closed || next.isEmpty() || (state == State.IDLE && gathers())) {
                 return;
             }
-            riders = depart();
+            round = depart();
         }
-        send(riders);
+        send(round);
     }
 
     /** Time since the last confirmed round. */
@@ -162,6 +177,7 @@ final class ReadIndexRounds implements Confirmations {
 
     private void keepClock() {
         try {
+            replaceOverdue();
             sendUnlessRecent();
         } catch (RuntimeException | Error e) {
             // An exception would cancel the timer.
@@ -170,20 +186,40 @@ final class ReadIndexRounds implements Confirmations {
         }
     }
 
+    /** Lets the next round be sent beside one that has had its time. */
+    private void replaceOverdue() {
+        long overdue;
+        synchronized (this) {
+            Round last = underWay.peekLast();
+            overdue = rounds;
+            if (state != State.UNDER_WAY
+                    || last == null
+                    || last.number != overdue
+                    || System.nanoTime() - last.sentNanos
+                            < settings.roundTimeout().toNanos()) {
+                return;
+            }
+            failure = new TimeoutException(
+                    "read index not answered after " + settings.roundTimeout().toMillis() + " ms");
+            carried = 0;
+        }
+        sendNext(overdue, State.UNDER_WAY);
+    }
+
     private void sendUnlessRecent() {
-        List<Rider> riders;
+        Round round;
         synchronized (this) {
             boolean recent =
                     System.nanoTime() - sentNanos < settings.asOfInterval().toNanos() / 2;
             if (state != State.IDLE || closed || (recent && sentNanos != 0)) {
                 return;
             }
-            riders = depart();
+            round = depart();
         }
-        send(riders);
+        send(round);
     }
 
-    private List<Rider> depart() {
+    private Round depart() {
         long committed = applied.getAsLong();
         List<Rider> riders = next;
         next = new ArrayList<>();
@@ -194,89 +230,102 @@ final class ReadIndexRounds implements Confirmations {
         state = State.UNDER_WAY;
         enough = Integer.MAX_VALUE;
         rounds++;
-        floor = Math.max(floor, committed);
         sentNanos = System.nanoTime();
-        return riders;
+        Round round = new Round(rounds, Math.max(floor, committed), riders, sentNanos);
+        underWay.add(round);
+        return round;
     }
 
     @SuppressWarnings("FutureReturnValueIgnored") // The follow-up has no result.
-    private void send(List<Rider> riders) {
-        notifyRiders(riders, Rider::sent);
-        long began = System.nanoTime();
-        begin().thenApply(this::accepted).whenComplete((index, failed) -> {
-            long took = System.nanoTime() - began;
-            long round = underWay();
+    private void send(Round round) {
+        notifyRiders(round.riders, Rider::sent);
+        begin().whenComplete((index, failed) -> {
             try {
-                ended(riders, index, failed, took);
+                ended(round, index, failed);
             } catch (RuntimeException | Error e) {
-                giveUp(round, e);
+                giveUp(round.number, e);
             }
         });
     }
 
-    private synchronized long underWay() {
-        return rounds;
-    }
-
-    private void ended(List<Rider> riders, @Nullable ReadIndex index, @Nullable Throwable failed, long tookNanos) {
-        metrics.round(Duration.ofNanos(tookNanos), index != null);
-        if (index != null) {
-            confirmed(riders, index, tookNanos);
+    private void ended(Round round, @Nullable ReadIndex index, @Nullable Throwable failed) {
+        long tookNanos = System.nanoTime() - round.sentNanos;
+        List<Rider> riders = new ArrayList<>();
+        Throwable why = failed;
+        synchronized (this) {
+            if (!underWay.contains(round)) {
+                // A later round has served its reads.
+                metrics.round(Duration.ofNanos(tookNanos), index != null);
+                return;
+            }
+            if (index != null) {
+                why = decreased(round, index);
+            }
+            if (why == null) {
+                while (!underWay.isEmpty() && underWay.peek().number <= round.number) {
+                    riders.addAll(underWay.remove().riders);
+                }
+            } else {
+                underWay.remove(round);
+                riders = round.riders;
+            }
+        }
+        metrics.round(Duration.ofNanos(tookNanos), why == null);
+        if (why == null) {
+            confirmed(round.number, riders, Objects.requireNonNull(index), tookNanos);
         } else {
-            failed(riders, Objects.requireNonNull(failed));
+            failed(round.number, riders, why);
         }
     }
 
-    private ReadIndex accepted(ReadIndex index) {
-        requireForward(index);
-        clock.confirmed(index.revision().value(), index.sentNanos());
-        return index;
-    }
-
-    /** Rejects a revision below an earlier one. A wiped or restored source is unrelated to the replica's state. */
-    private synchronized void requireForward(ReadIndex index) {
+    /**
+     * Returns the failure if the revision is below an earlier one. A wiped or restored source is unrelated to the
+     * replica's state.
+     */
+    private @Nullable Throwable decreased(Round round, ReadIndex index) {
         long revision = index.revision().value();
+        long least = round.floor;
         if (!index.clusterId().equals(cluster)) {
             if (cluster != null) {
                 clock.restart();
                 floor = 0;
+                least = 0;
             }
             cluster = index.clusterId();
         }
-        if (revision < floor) {
-            throw new IllegalStateException("source revision decreased: confirmed " + revision + " after " + floor);
+        if (revision < least) {
+            return new IllegalStateException("source revision decreased: confirmed " + revision + " after " + least);
         }
-        floor = revision;
+        floor = Math.max(floor, revision);
+        return null;
     }
 
     private CompletableFuture<ReadIndex> begin() {
         try {
-            return source.readIndex(settings.roundTimeout());
+            return source.readIndex(Collections.max(List.of(settings.timeout(), settings.roundTimeout())));
         } catch (RuntimeException e) {
             return CompletableFuture.failedFuture(e);
         }
     }
 
-    private void confirmed(List<Rider> riders, ReadIndex index, long tookNanos) {
+    private void confirmed(long round, List<Rider> riders, ReadIndex index, long tookNanos) {
+        clock.confirmed(index.revision().value(), index.sentNanos());
         confirmedNanos = System.nanoTime();
         failure = null;
-        long confirmed;
         synchronized (this) {
-            confirmed = rounds;
             lastRoundNanos = tookNanos;
         }
-        sendNext(confirmed, State.UNDER_WAY);
+        sendNext(round, State.UNDER_WAY);
         notifyRiders(riders, rider -> rider.confirmed(index.revision().value(), index.sentNanos()));
     }
 
-    private void failed(List<Rider> riders, Throwable why) {
-        Throwable cause = Objects.requireNonNullElse(why.getCause(), why);
+    private void failed(long round, List<Rider> riders, Throwable why) {
+        Throwable cause = why instanceof CompletionException && why.getCause() != null ? why.getCause() : why;
         failure = cause;
         synchronized (this) {
-            long failed = rounds;
             // They wait already, so no delay is needed for them.
             carried = 0;
-            later(TimeUnit.MILLISECONDS.toNanos(PAUSE_MILLIS), () -> sendNext(failed, State.UNDER_WAY));
+            later(TimeUnit.MILLISECONDS.toNanos(PAUSE_MILLIS), () -> sendNext(round, State.UNDER_WAY));
         }
         ApiException fatal = cause instanceof ApiException known ? known : null;
         notifyRiders(riders, rider -> rider.failed(fatal));
@@ -334,7 +383,7 @@ final class ReadIndexRounds implements Confirmations {
 
     /** Sends the next round if reads wait, unless one was sent meanwhile. */
     private void sendNext(long after, State expected) {
-        List<Rider> riders;
+        Round round;
         synchronized (this) {
             if (rounds != after || state != expected) {
                 return;
@@ -348,13 +397,13 @@ final class ReadIndexRounds implements Confirmations {
                 if (state == State.UNDER_WAY && gathers()) {
                     return;
                 }
-                riders = depart();
+                round = depart();
             } catch (RuntimeException | Error e) {
                 giveUp(after, e);
                 return;
             }
         }
-        send(riders);
+        send(round);
     }
 
     private void later(long nanos, Runnable work) {

@@ -22,7 +22,7 @@ public record ReadSettings(
         Duration freshnessTimeout,
 
         @Configured(
-                value = "Timeout of one read-index round. The next round can start afterwards.",
+                value = "Time after which another read-index round is sent beside one without an answer.",
                 byDefault = "1s",
                 range = "50ms..1m")
         Duration roundTimeout,

@@ -20,7 +20,9 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -41,6 +43,15 @@ final class ReadIndexRoundsTest {
             Duration.ofSeconds(7),
             Duration.ofSeconds(1),
             Duration.ofSeconds(1),
+            Duration.ofMinutes(1),
+            1_000,
+            10,
+            1 << 20);
+
+    private static final ReadSettings SHORT_ROUNDS = new ReadSettings(
+            Duration.ofSeconds(7),
+            Duration.ofSeconds(1),
+            Duration.ofMillis(50),
             Duration.ofMinutes(1),
             1_000,
             10,
@@ -124,6 +135,46 @@ final class ReadIndexRoundsTest {
         await().atMost(PATIENCE).until(() -> answered.get() == threads * reads);
         assertThat(violations).as("seed %d", seed).isEmpty();
         assertThat(sent).hasSizeLessThan(threads * reads);
+    }
+
+    @Test
+    void aRoundThatIsOverdueStillCounts() {
+        AtomicLong applied = new AtomicLong(1);
+        ReadIndexRounds rounds = rounds(this::givenByTheTest, SHORT_ROUNDS, applied::get);
+        Reader first = new Reader(rounds, 0);
+        Reader second = new Reader(rounds, 0);
+        rounds.join(first);
+        applied.set(9);
+        rounds.join(second);
+        rounds.start();
+
+        await().atMost(PATIENCE).until(() -> sent.size() == 2);
+        assertThat(rounds.failure()).isInstanceOf(TimeoutException.class);
+        sent.get(0).complete(index(7, 5));
+
+        assertThat(first.answers).hasValue(1);
+        assertThat(second.answers).hasValue(0);
+        assertThat(rounds.failure()).isNull();
+        sent.get(1).complete(index(7, 9));
+        assertThat(second.answers).hasValue(1);
+    }
+
+    @Test
+    void aLaterRoundServesTheReadsOfThoseThatAreOverdue() {
+        ReadIndexRounds rounds = rounds(this::givenByTheTest, SHORT_ROUNDS, () -> 1);
+        Reader first = new Reader(rounds, 0);
+        Reader second = new Reader(rounds, 0);
+        rounds.join(first);
+        rounds.join(second);
+        rounds.start();
+        await().atMost(PATIENCE).until(() -> sent.size() == 2);
+
+        sent.get(1).complete(index(7, 9));
+        sent.get(0).complete(index(7, 5));
+
+        assertThat(first.answers).hasValue(1);
+        assertThat(second.answers).hasValue(1);
+        assertThat(rounds.failure()).isNull();
     }
 
     @Test
