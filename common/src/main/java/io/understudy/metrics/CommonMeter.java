@@ -3,6 +3,7 @@ package io.understudy.metrics;
 /** The meters shared by several kinds of processes: build, TLS, etcd clusters, feeds. */
 public enum CommonMeter implements Declared {
     BUILD(Metric.gauge("understudy.build", "always 1, labelled with the build").by("version", "running version")),
+    RESIDENT_MEMORY(Metric.gauge("process.resident.memory", "bytes", "resident memory, without tags, as of etcd")),
     TLS_RELOADS(Metric.counter("understudy.tls.reloads", "TLS file reloads by outcome")
             .by("name", "listener, or the connected cluster")
             .by("outcome", "ok, failed")),

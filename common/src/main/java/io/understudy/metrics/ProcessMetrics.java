@@ -12,10 +12,17 @@ import io.micrometer.core.instrument.binder.system.UptimeMetrics;
 import io.micrometer.core.instrument.config.MeterFilter;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The registry of a process, with the JVM's own meters in it. Every meter has the tag {@code process}.
+ * The registry of a process, with the JVM's own meters in it. Every meter has the tag {@code process},
+ * except for the resident memory.
  *
  * <p>Invariant ME1: every meter is declared, listed with its tags, tagged with the process, and named by module and
  * noun with its own unit.
@@ -24,6 +31,8 @@ public final class ProcessMetrics implements AutoCloseable {
 
     private static final String PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8";
     private static final String OPEN_METRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+    private static final int KILOBYTE = 1_024;
 
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     private final JvmGcMetrics collections = new JvmGcMetrics();
@@ -46,7 +55,10 @@ public final class ProcessMetrics implements AutoCloseable {
      */
     public ProcessMetrics(String process, String version) {
         this.version = version;
-        registry.config().commonTags("process", process).meterFilter(MeterFilter.deny(ProcessMetrics::isOfKafkaNode));
+        registry.config()
+                .commonTags("process", process)
+                .meterFilter(MeterFilter.deny(ProcessMetrics::isOfKafkaNode))
+                .meterFilter(new Untagged());
         new ClassLoaderMetrics().bindTo(registry);
         new JvmMemoryMetrics().bindTo(registry);
         collections.bindTo(registry);
@@ -54,12 +66,34 @@ public final class ProcessMetrics implements AutoCloseable {
         new ProcessorMetrics().bindTo(registry);
         new FileDescriptorMetrics().bindTo(registry);
         new UptimeMetrics().bindTo(registry);
+        CommonMeter.RESIDENT_MEMORY.gauge(ProcessMetrics::residentBytes).register(registry);
         CommonMeter.BUILD.gauge(() -> 1).tag("version", version).register(registry);
     }
 
     /** Whether it is one of Kafka's metrics per broker, which outlive their brokers. */
     private static boolean isOfKafkaNode(Meter.Id meter) {
         return meter.getName().startsWith("kafka.") && meter.getTag("node.id") != null;
+    }
+
+    /** {@code etcdctl check datascale} reads the resident memory only without tags. */
+    private static final class Untagged implements MeterFilter {
+
+        @Override
+        public Meter.Id map(Meter.Id id) {
+            return id.getName().equals(CommonMeter.RESIDENT_MEMORY.metric().name()) ? id.replaceTags(List.of()) : id;
+        }
+    }
+
+    /** Not a number where the operating system is not Linux. */
+    private static double residentBytes() {
+        try (Stream<String> lines = Files.lines(Path.of("/proc/self/status"))) {
+            return lines.filter(line -> line.startsWith("VmRSS:"))
+                    .mapToDouble(line -> Double.parseDouble(line.split("\\s+")[1]) * KILOBYTE)
+                    .findFirst()
+                    .orElse(Double.NaN);
+        } catch (IOException | UncheckedIOException e) {
+            return Double.NaN;
+        }
     }
 
     /** A page of metrics. */

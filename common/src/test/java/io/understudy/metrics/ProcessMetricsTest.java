@@ -25,6 +25,22 @@ final class ProcessMetricsTest {
         }
     }
 
+    /** {@code etcdctl check datascale} takes the rest of such a line as a number. */
+    @Test
+    void theResidentMemoryHasNoTags() {
+        try (ProcessMetrics metrics = new ProcessMetrics("gateway", "1.2.3")) {
+            String line = metrics.scrape(null)
+                    .body()
+                    .lines()
+                    .filter(each -> each.startsWith("process_resident_memory_bytes"))
+                    .findFirst()
+                    .orElseThrow();
+
+            assertThat(Double.parseDouble(line.substring("process_resident_memory_bytes".length())))
+                    .isGreaterThan(1 << 20);
+        }
+    }
+
     @Test
     void openMetricsIsReturnedOnRequestOnly() {
         try (ProcessMetrics metrics = new ProcessMetrics("mirror", "1")) {
