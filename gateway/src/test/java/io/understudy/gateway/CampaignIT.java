@@ -42,6 +42,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -292,6 +293,7 @@ final class CampaignIT {
         int kind = random.nextInt(3);
         long began = System.nanoTime();
         boolean done = false;
+        @Nullable StatusRuntimeException last = null;
         while (!done && !stopped) {
             try {
                 KVGrpc.KVBlockingStub kv = GatewayFixture.kv(server);
@@ -303,10 +305,15 @@ final class CampaignIT {
                                         .build())
                                 .hasHeader();
             } catch (StatusRuntimeException e) {
+                last = e;
                 LockSupport.parkNanos(1_000_000);
             }
         }
-        return TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - began);
+        long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - began);
+        if (millis > 1_000) {
+            LOG.info("seed={} call {} at {} waited {} ms, last failure {}", seed, kind, server, millis, last);
+        }
+        return millis;
     }
 
     private void awaitEqual(List<ServerProcess> gateways, List<ManagedChannel> channels) {

@@ -96,14 +96,27 @@ public record PageBound(
      * @param isFull whether the range holds more
      */
     public PageBound after(List<KeyValue> page, int guessed, boolean isFull) {
-        PageBound counted = withLeft(left + guessed - page.size());
+        return withLeft(left + guessed - page.size())
+                .after(firstKey(page), lastKey(page), page.size(), guessed, isFull);
+    }
+
+    /**
+     * The estimate after a part of a range.
+     *
+     * @param from first key, or where the part begins
+     * @param to last key, or where the part ends
+     * @param count number of its keys
+     * @param guessed how many it was guessed to hold, 0 if its end was no guess
+     * @param isFull whether the range holds more
+     */
+    public PageBound after(ByteString from, ByteString to, int count, int guessed, boolean isFull) {
         if (isFull) {
-            return counted.full(page);
+            return measuredBy(from, to, count, credit == 0 ? 0 : Math.min(MAX_CREDIT, credit + 1));
         }
         if (guessed == 0) {
-            return counted;
+            return this;
         }
-        return slack == 1 && page.size() > guessed / ENOUGH ? counted.measuredBy(page, credit) : counted.tooNear();
+        return slack == 1 && count > guessed / ENOUGH ? measuredBy(from, to, count, credit) : tooNear();
     }
 
     /**
@@ -112,11 +125,7 @@ public record PageBound(
      * @param more how many keys follow it by the response
      */
     public PageBound afterOpen(List<KeyValue> page, long more) {
-        return (more > 0 ? full(page) : this).withLeft(more);
-    }
-
-    private PageBound full(List<KeyValue> page) {
-        return measuredBy(page, credit == 0 ? 0 : Math.min(MAX_CREDIT, credit + 1));
+        return after(firstKey(page), lastKey(page), page.size(), 0, more > 0).withLeft(more);
     }
 
     private PageBound tooNear() {
@@ -125,12 +134,17 @@ public record PageBound(
                 : new PageBound(first, last, keys, slack, misses + 1, Math.max(0, credit - 1), left);
     }
 
-    private PageBound measuredBy(List<KeyValue> page, int newCredit) {
-        ByteString firstKey = page.get(0).getKey();
-        ByteString lastKey = page.get(page.size() - 1).getKey();
+    private PageBound measuredBy(ByteString from, ByteString to, int count, int newCredit) {
         // One key gives no distance.
-        return new PageBound(
-                firstKey.equals(lastKey) ? null : firstKey, lastKey, page.size(), slack, 0, newCredit, left);
+        return new PageBound(from.equals(to) ? null : from, to, count, slack, 0, newCredit, left);
+    }
+
+    private static ByteString firstKey(List<KeyValue> page) {
+        return page.isEmpty() ? ByteString.EMPTY : page.get(0).getKey();
+    }
+
+    private static ByteString lastKey(List<KeyValue> page) {
+        return page.isEmpty() ? ByteString.EMPTY : page.get(page.size() - 1).getKey();
     }
 
     private PageBound withLeft(long keysLeft) {

@@ -139,8 +139,8 @@ final class ForwardedWatch extends StreamWatcher implements StreamTaker {
     }
 
     /**
-     * clientv3 closes all watchers of a stream that ends for want of a leader. The source's watch never requires one;
-     * {@link WatchLoop} ends streams that do.
+     * clientv3 closes all watchers of a stream that ends for want of a leader, and resumes them elsewhere after this
+     * error.
      */
     private static ApiException withoutLeader(ApiException why) {
         return why.text().equals(ApiException.noLeader().text()) ? ApiException.timedOut() : why;

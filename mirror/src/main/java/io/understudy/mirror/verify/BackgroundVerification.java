@@ -66,9 +66,9 @@ public final class BackgroundVerification {
     private final Counter passesCounter;
     private final Counter foundCounter;
     private final Counter repairedCounter;
-    private final List<KeyRange> ranges;
+    private final int sliceKeys;
+    private final Slices slices;
 
-    private ByteString cursor = ByteString.EMPTY;
     private long keysOfPass;
     private volatile long keys;
     private volatile @Nullable Instant lastPass;
@@ -81,7 +81,8 @@ public final class BackgroundVerification {
         this.options = options;
         this.foreign = foreign;
         this.repair = repair;
-        this.ranges = sides.scope().targetRanges();
+        this.sliceKeys = Math.toIntExact(Math.min(Integer.MAX_VALUE, (long) SLICE_SECONDS * options.keysPerSecond()));
+        this.slices = new Slices(sides.scope().targetRanges(), sliceKeys);
         this.keysCounter = counter(MirrorMeter.VERIFY_KEYS, meters);
         this.passesCounter = counter(MirrorMeter.VERIFY_PASSES, meters);
         this.foundCounter = counter(MirrorMeter.FOREIGN, meters);
@@ -95,13 +96,19 @@ public final class BackgroundVerification {
     public void step() throws InterruptedException {
         try {
             compareSuspects();
-            ByteString from = cursor;
-            RangeComparison first =
-                    RangeComparison.at(ConsistentPair.now(sides), rest(from), sliceKeys(), MAX_FOUND, pace());
-            compare(known.between(from, first.next()), first);
-            keysOfPass += first.keys();
+            long compared = 0;
+            boolean isShort = true;
+            while (isShort && compared < sliceKeys / 2) {
+                ByteString from = slices.from();
+                RangeComparison first =
+                        RangeComparison.at(ConsistentPair.now(sides), slices.next(), sliceKeys, MAX_FOUND, pace());
+                compare(known.between(from, first.next() == null ? slices.end() : first.next()), first);
+                boolean ended = slices.compared(first.keys(), first.next()) == null;
+                advance(first.keys(), ended);
+                compared += first.keys();
+                isShort = first.next() == null && !ended;
+            }
             problem = null;
-            advance(first.next());
         } catch (CompactedException e) {
             problem = "source or target was compacted to its current revision during the comparison";
         } catch (IncomparableException e) {
@@ -147,19 +154,16 @@ public final class BackgroundVerification {
                 problem);
     }
 
-    private void advance(@Nullable ByteString next) {
-        if (next != null && !rest(next).isEmpty()) {
-            cursor = next;
-            if (lastPass == null) {
-                keys = keysOfPass;
-            }
-            return;
+    private void advance(long compared, boolean ended) {
+        keysOfPass += compared;
+        if (ended || lastPass == null) {
+            keys = keysOfPass;
         }
-        cursor = ByteString.EMPTY;
-        keys = keysOfPass;
-        keysOfPass = 0;
-        passesCounter.increment();
-        lastPass = Instant.now();
+        if (ended) {
+            keysOfPass = 0;
+            passesCounter.increment();
+            lastPass = Instant.now();
+        }
     }
 
     private void report(List<Difference> fresh) {
@@ -236,18 +240,6 @@ public final class BackgroundVerification {
             operations.put(key, RequestOp.newBuilder().setRequestTxn(guarded).build());
         }
         return operations;
-    }
-
-    private List<KeyRange> rest(ByteString from) {
-        KeyRange rest = KeyRange.fromKey(from);
-        return ranges.stream()
-                .filter(rest::intersects)
-                .map(range -> range.intersection(rest))
-                .toList();
-    }
-
-    private long sliceKeys() {
-        return (long) SLICE_SECONDS * options.keysPerSecond();
     }
 
     private RangeComparison.Pace pace() {
