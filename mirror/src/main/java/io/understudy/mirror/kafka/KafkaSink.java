@@ -1,5 +1,6 @@
 package io.understudy.mirror.kafka;
 
+import com.google.protobuf.ByteString;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.understudy.consumer.format.StateDigest;
@@ -76,8 +77,6 @@ public final class KafkaSink implements Sink {
     private @Nullable SnapshotSelection merge;
     /** Digest of the received state, with an open batch or snapshot; null if unknown. */
     private @Nullable StateDigest state;
-    /** Whether the state had more keys than a snapshot may merge. */
-    private boolean isOverMergeLimit;
 
     /** Epoch of the last checkpoint sent; 0 before the first. */
     private long epoch;
@@ -184,7 +183,6 @@ public final class KafkaSink implements Sink {
         LOG.atInfo()
                 .addKeyValue("mirror", mirror)
                 .addKeyValue("revision", revision)
-                .addKeyValue("topic_keys", last.size())
                 .log("snapshot started");
         merge = new SnapshotSelection(cluster, revision, last);
         writer().mark(records -> new TopicRecord.SnapshotBegin(cluster, revision), null);
@@ -224,7 +222,25 @@ public final class KafkaSink implements Sink {
         if (open == null) {
             throw new IllegalStateException("page received without a snapshot");
         }
-        for (TopicRecord record : open.page(covered, mirrored)) {
+        List<KeyValue> left = mirrored;
+        for (ByteString rest = open.last().restBefore(covered.to());
+                rest != null;
+                rest = open.last().restBefore(covered.to())) {
+            KeyRange present = new KeyRange(ByteString.EMPTY, rest);
+            // Also removes keys beside the scope, which no page covers.
+            write(open.page(
+                    present,
+                    left.stream().filter(each -> present.contains(each.key())).toList()));
+            left = left.stream().filter(each -> !present.contains(each.key())).toList();
+            // No transaction stays open while the topic is read.
+            flush();
+            open.last().readRest();
+        }
+        write(open.page(covered, left));
+    }
+
+    private void write(List<TopicRecord> records) {
+        for (TopicRecord record : records) {
             batch.add(writer().write(record), 1);
             if (batch.isDue()) {
                 write(current());
@@ -346,7 +362,6 @@ public final class KafkaSink implements Sink {
         markedNanos = System.nanoTime();
         asOf = null;
         complete = position.revision();
-        warnOfMergeLimit();
         if (!isStateWhole()) {
             // With the offset, from which the next sink finds the same and resynchronises.
             write(current());
@@ -355,19 +370,6 @@ public final class KafkaSink implements Sink {
                             + "; a resynchronisation restores them",
                     null);
         }
-    }
-
-    private void warnOfMergeLimit() {
-        long keys = state == null ? 0 : state.keys();
-        boolean isOver = keys > options.maxMergeKeys();
-        if (isOver && !isOverMergeLimit) {
-            LOG.atWarn()
-                    .addKeyValue("mirror", mirror)
-                    .addKeyValue("keys", keys)
-                    .addKeyValue("maxMergeKeys", options.maxMergeKeys())
-                    .log("more keys than maxMergeKeys: the mirror would stop at the next gap; increase it");
-        }
-        isOverMergeLimit = isOver;
     }
 
     private boolean isStateWhole() {

@@ -78,8 +78,9 @@ public record KafkaSinkOptions(
 
         @Configured(
                 value =
-                        "Maximum number of keys held in memory while merging a snapshot; each takes about 100 bytes plus the"
-                                + " key.",
+                        "Maximum number of keys held in memory while merging a snapshot, at most an eighth of the Java heap;"
+                                + " each takes about 130 bytes plus the key. With more keys, the state topic is read"
+                                + " several times.",
                 byDefault = "5000000",
                 range = "1..2147483647")
         int maxMergeKeys) {

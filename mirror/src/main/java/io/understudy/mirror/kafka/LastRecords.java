@@ -17,6 +17,7 @@ import io.understudy.vocabulary.Revision;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.NavigableMap;
+import java.util.Objects;
 import java.util.TreeMap;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
@@ -26,10 +27,19 @@ import org.jspecify.annotations.Nullable;
  * Digests of the state topic's entries, by key with a put as last record. A revision alone does not suffice: another
  * history of the source may have another entry at it. Values are not held. Readers ignore entries of an earlier
  * generation, so these have a key but no digest.
+ *
+ * <p>Where memory does not suffice for all keys, the topic is read for one part of the keys after the other.
  */
 final class LastRecords {
 
+    /** Of a process with several mirrors. */
+    private static final long MAX_BYTES = Runtime.getRuntime().maxMemory() / 8;
+
+    /** Memory of an entry in addition to its key. */
+    private static final long ENTRY_BYTES = 130;
+
     private final NavigableMap<ByteString, @Nullable Long> digests = new TreeMap<>(KeyRange.KEY_ORDER);
+    private final TopicReader reader;
     private final String topic;
     private final int maxKeys;
     private final String format;
@@ -37,8 +47,14 @@ final class LastRecords {
     private @Nullable ClusterId cluster;
     private Revision newest = Revision.ZERO;
     private long end;
+    private long bytes;
+    /** First key of the present part. */
+    private ByteString from = ByteString.EMPTY;
+    /** First key of the next part; null if the present one is the last. */
+    private @Nullable ByteString rest;
 
-    private LastRecords(KafkaSinkOptions options, long generation) {
+    private LastRecords(TopicReader reader, KafkaSinkOptions options, long generation) {
+        this.reader = reader;
         this.topic = options.stateTopic();
         this.maxKeys = options.maxMergeKeys();
         this.format = options.format().number();
@@ -46,17 +62,35 @@ final class LastRecords {
     }
 
     /**
-     * Reads the topic to its current end.
+     * Reads the topic to its current end, for the first part.
      *
      * @param generation of the mirror's records
      * @param atLeast offset that the end must reach
-     * @throws SinkException.Refused the topic has more keys than allowed, or a record of another format
+     * @throws SinkException.Refused a record has another format
      */
     static LastRecords read(TopicReader reader, KafkaSinkOptions options, long generation, long atLeast) {
-        LastRecords last = new LastRecords(options, generation);
-        last.end = reader.read(new TopicPartition(options.stateTopic(), 0), 0, atLeast, last::add)
-                .end();
+        LastRecords last = new LastRecords(reader, options, generation);
+        last.read(atLeast);
         return last;
+    }
+
+    private void read(long atLeast) {
+        digests.clear();
+        bytes = 0;
+        rest = null;
+        end = reader.read(new TopicPartition(topic, 0), 0, atLeast, this::add).end();
+    }
+
+    /** Returns the first key of the next part if it is before {@code end}, which is null for the end of all keys. */
+    @Nullable ByteString restBefore(@Nullable ByteString end) {
+        ByteString next = rest;
+        return next == null || end == null || KeyRange.KEY_ORDER.compare(next, end) < 0 ? next : null;
+    }
+
+    /** Reads the topic again, for the next part. The caller has no open transaction. */
+    void readRest() {
+        from = Objects.requireNonNull(rest, "the present part is the last");
+        read(end);
     }
 
     /** Offset up to which the topic was read. */
@@ -64,19 +98,20 @@ final class LastRecords {
         return end;
     }
 
-    /** Returns the digest of the remaining keys that readers count. */
+    /** Returns the digest of the keys that readers count; reads all parts. */
     StateDigest digest() {
         StateDigest digest = StateDigest.EMPTY;
-        for (var each : digests.entrySet()) {
-            if (each.getValue() != null) {
-                digest = digest.with(each.getKey().asReadOnlyByteBuffer());
+        while (true) {
+            for (var each : digests.entrySet()) {
+                if (each.getValue() != null) {
+                    digest = digest.with(each.getKey().asReadOnlyByteBuffer());
+                }
             }
+            if (rest == null) {
+                return digest;
+            }
+            readRest();
         }
-        return digest;
-    }
-
-    int size() {
-        return digests.size();
     }
 
     /** Returns the source of the last record; null if there is none. */
@@ -91,8 +126,9 @@ final class LastRecords {
 
     /** Removes the key and returns whether the topic's last record of it is this entry. */
     boolean takeIf(KeyValue entry) {
-        Long last = digests.remove(entry.key());
-        return last != null && last == digest(entry);
+        Long found = digests.get(entry.key());
+        remove(entry.key());
+        return found != null && found == digest(entry);
     }
 
     /** Removes and returns the remaining keys in {@code range}. */
@@ -100,9 +136,9 @@ final class LastRecords {
         ByteString to = range.to();
         NavigableMap<ByteString, @Nullable Long> part =
                 to == null ? digests.tailMap(range.from(), true) : digests.subMap(range.from(), true, to, false);
-        List<ByteString> rest = List.copyOf(part.keySet());
-        part.clear();
-        return rest;
+        List<ByteString> keys = List.copyOf(part.keySet());
+        keys.forEach(this::remove);
+        return keys;
     }
 
     private void add(ConsumerRecord<byte[], byte[]> record) throws MalformedRecordException {
@@ -111,7 +147,7 @@ final class LastRecords {
             // Brokers accept records without a key while the topic is not compacted.
             if (record.key() != null) {
                 // Compaction may remove what the mirror wrote to that key.
-                digests.remove(ByteString.copyFrom(record.key()));
+                remove(ByteString.copyFrom(record.key()));
             }
             return;
         }
@@ -128,19 +164,37 @@ final class LastRecords {
         }
         ByteString key = content.key();
         KeyValue entry = content.entry();
-        if (entry != null) {
+        if (entry != null && isPresent(entry.key())) {
             put(entry, isCurrent);
-        } else if (key != null) {
-            digests.remove(key);
+        } else if (entry == null && key != null) {
+            remove(key);
         }
     }
 
+    private boolean isPresent(ByteString key) {
+        return KeyRange.KEY_ORDER.compare(key, from) >= 0
+                && (rest == null || KeyRange.KEY_ORDER.compare(key, rest) < 0);
+    }
+
     private void put(KeyValue entry, boolean isCurrent) {
+        remove(entry.key());
         digests.put(entry.key(), isCurrent ? digest(entry) : null);
-        if (digests.size() > maxKeys) {
-            throw new SinkException.Refused("topic " + topic + " has more than " + maxKeys
-                    + " keys, the limit of maxMergeKeys. Increase maxMergeKeys to merge a snapshot");
+        bytes += bytes(entry.key());
+        while (digests.size() > 1 && (digests.size() > maxKeys || bytes > MAX_BYTES)) {
+            rest = digests.lastKey();
+            remove(rest);
         }
+    }
+
+    private void remove(ByteString key) {
+        if (digests.containsKey(key)) {
+            digests.remove(key);
+            bytes -= bytes(key);
+        }
+    }
+
+    private static long bytes(ByteString key) {
+        return ENTRY_BYTES + key.size();
     }
 
     private static long digest(KeyValue entry) {

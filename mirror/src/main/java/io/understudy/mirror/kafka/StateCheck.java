@@ -9,8 +9,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Checks whether stray records have replaced keys of the state topic. {@link Offsets} detects records of other writers
@@ -20,8 +18,6 @@ import org.slf4j.LoggerFactory;
  * compaction, and no reader gets a state without that key.
  */
 final class StateCheck {
-
-    private static final Logger LOG = LoggerFactory.getLogger(StateCheck.class);
 
     /** Checks take a tenth of the mirror's time at most. */
     private static final long SHARE = 10;
@@ -74,14 +70,6 @@ final class StateCheck {
     }
 
     private boolean hasKeys(StateDigest expected, TopicWriter writer) {
-        if (expected.keys() > options.maxMergeKeys()) {
-            LOG.atError()
-                    .addKeyValue("topic", options.stateTopic())
-                    .addKeyValue("keys", expected.keys())
-                    .addKeyValue("maxMergeKeys", options.maxMergeKeys())
-                    .log("stray records not checked: more keys than maxMergeKeys; increase it and restart the mirror");
-            return true;
-        }
         return LastRecords.read(
                         reader, options, writer.generation(), writer.offsets().endOfState())
                 .digest()

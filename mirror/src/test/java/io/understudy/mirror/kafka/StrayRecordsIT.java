@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.config.Binder;
 import io.understudy.consumer.format.MirrorRecord;
 import io.understudy.feed.Feed;
 import io.understudy.feed.FeedConsumer;
@@ -77,6 +78,8 @@ final class StrayRecordsIT {
                 Map.of("bootstrap.servers", KAFKA.bootstrapServers()),
                 new ByteArraySerializer(),
                 new ByteArraySerializer());
+        // The state is compared by parts of one key.
+        fixture.options(Binder.with(fixture.options(), "maxMergeKeys", 1));
         sink = fixture.begun(10);
         give(sink, commit(11, "a"));
         sink.settle();
