@@ -65,6 +65,8 @@ public final class EtcdCluster implements AutoCloseable {
     private final Channels channels;
     /** Channels with a certificate without common name; the same where no certificate is sent. */
     private final Channels nameless;
+    /** Likewise, for calls of clients only, which must not exhaust a connection of this process' own calls. */
+    private final Channels forwarded;
 
     private final @Nullable TlsContext namelessTls;
     private final @Nullable Login login;
@@ -104,6 +106,7 @@ public final class EtcdCluster implements AutoCloseable {
         this.network = NetworkThread.start(settings.name());
         this.channels = new Channels(network, settings.requestTimeout(), tls);
         this.nameless = namelessTls == null ? channels : new Channels(network, settings.requestTimeout(), namelessTls);
+        this.forwarded = new Channels(network, settings.requestTimeout(), namelessTls == null ? tls : namelessTls);
         this.pages = new KeptConnections<>(network, new HttpStatuses(tls), settings.requestTimeout());
         this.ranges = new KeptConnections<>(
                 network, new UnaryCalls(tls, KVGrpc.getRangeMethod().getFullMethodName()), settings.requestTimeout());
@@ -148,7 +151,7 @@ public final class EtcdCluster implements AutoCloseable {
     /**
      * Likewise, for a process that also forwards calls of its clients.
      *
-     * @param forOthers of the {@linkplain #bareChannel connections} for such calls
+     * @param forOthers of the {@linkplain #forwardedChannel connections} for such calls
      * @throws io.understudy.tls.TlsFileException also if their certificate has a common name
      */
     public static EtcdCluster connectForOthers(
@@ -269,11 +272,16 @@ public final class EtcdCluster implements AutoCloseable {
     }
 
     /**
-     * As {@link #channel}, but without a user. Forwarded calls carry their client's token or none. With a client
-     * certificate this requires {@link #connectForOthers}.
+     * As {@link #channel}, but without a user, for calls with a client's token. With a client certificate this requires
+     * {@link #connectForOthers}.
      */
     public Channel bareChannel(Endpoint endpoint) {
         return nameless.get(endpoint);
+    }
+
+    /** As {@link #bareChannel}, but another connection, for calls of clients. The first call establishes it. */
+    public Channel forwardedChannel(Endpoint endpoint) {
+        return forwarded.get(endpoint);
     }
 
     /** Clears the earlier failures of the endpoint at the duty. */
@@ -449,12 +457,12 @@ public final class EtcdCluster implements AutoCloseable {
         Outage former = outage;
         String failures = failures(next, why);
         outage = failures == null ? null : new Outage(former == null ? clock.instant() : former.since(), failures);
-        if (namelessTls != null) {
-            // The probe sees to the others.
-            Set<Endpoint> known = new HashSet<>(next.unidentified());
-            next.members().forEach(member -> known.addAll(member.endpoints()));
-            nameless.retain(known);
-            known.forEach(nameless::reconnect);
+        // The probe sees to the others.
+        Set<Endpoint> known = new HashSet<>(next.unidentified());
+        next.members().forEach(member -> known.addAll(member.endpoints()));
+        for (Channels each : namelessTls == null ? List.of(forwarded) : List.of(nameless, forwarded)) {
+            each.retain(known);
+            known.forEach(each::reconnect);
         }
     }
 
@@ -487,6 +495,7 @@ public final class EtcdCluster implements AutoCloseable {
         metrics.close();
         channels.close();
         nameless.close();
+        forwarded.close();
         if (namelessTls != null) {
             namelessTls.close();
         }

@@ -280,7 +280,7 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
             if (deadlineNanos != Caller.NO_DEADLINE) {
                 options = options.withDeadlineAfter(deadlineNanos - System.nanoTime(), TimeUnit.NANOSECONDS);
             }
-            this.call = source.bareChannel(endpoint).newCall(method.wire(), options);
+            this.call = source.forwardedChannel(endpoint).newCall(method.wire(), options);
         }
 
         void start() {

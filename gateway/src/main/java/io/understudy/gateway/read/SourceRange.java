@@ -110,7 +110,7 @@ final class SourceRange {
             as.put(Principal.Token.KEY, token.value());
         }
         ClientCall<RangeRequest, RangeResponse> call = (isCallers()
-                        ? cluster.bareChannel(endpoint)
+                        ? cluster.forwardedChannel(endpoint)
                         : cluster.channel(endpoint))
                 .newCall(
                         KVGrpc.getRangeMethod(),
