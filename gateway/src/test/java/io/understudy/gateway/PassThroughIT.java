@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
 
+import com.google.common.util.concurrent.Uninterruptibles;
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.CompactionRequest;
 import io.etcd.jetcd.api.KVGrpc;
@@ -31,6 +32,7 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
@@ -168,6 +170,35 @@ final class PassThroughIT {
     }
 
     @Test
+    void rangesOfAClientThatHasGoneAreNotRead() throws Exception {
+        front.known();
+        AtomicInteger reads = new AtomicInteger();
+        CountDownLatch gone = new CountDownLatch(1);
+        front.before = request -> {
+            if (request.getKey().equals(KEY)) {
+                reads.incrementAndGet();
+                Uninterruptibles.awaitUninterruptibly(gone);
+            }
+        };
+        ManagedChannel other = GatewayFixture.channel("127.0.0.1", fixture.gateway.apiPort());
+        try {
+            for (int i = 0; i < 25; i++) {
+                var unused = KVGrpc.newFutureStub(other)
+                        .range(GET.toBuilder().setRangeEnd(GatewayFixture.ZERO).build());
+            }
+            await().atMost(PATIENCE).until(() -> reads.get() == 1 && inFlight() >= 25);
+            other.shutdownNow();
+            // The page with the metrics is one itself.
+            await().atMost(PATIENCE).until(() -> inFlight() <= 1);
+        } finally {
+            other.shutdownNow();
+            gone.countDown();
+        }
+        await().atMost(PATIENCE).until(() -> held() == 0);
+        assertThat(reads).hasValue(1);
+    }
+
+    @Test
     void responsesOfEveryProtocolAreReleasedFromTheLimit() throws Exception {
         front.known();
         put("value");
@@ -195,14 +226,15 @@ final class PassThroughIT {
     }
 
     private double held() {
-        String name = "understudy_gateway_passedthrough_bytes{process=\"gateway\"} ";
-        return fixture.page("/metrics")
-                .body()
-                .lines()
-                .filter(line -> line.startsWith(name))
-                .mapToDouble(line -> Double.parseDouble(line.substring(name.length())))
-                .findFirst()
-                .orElseThrow();
+        return metric("understudy_gateway_passedthrough_bytes");
+    }
+
+    private double inFlight() {
+        return metric("understudy_gateway_requests_inflight");
+    }
+
+    private double metric(String name) {
+        return Scrape.sum(URI.create("http://127.0.0.1:" + fixture.gateway.apiPort()), name);
     }
 
     /** Compacts so many times before a range at a fixed revision; counts those ranges. */

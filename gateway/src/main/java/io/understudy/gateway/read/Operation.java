@@ -2,6 +2,7 @@ package io.understudy.gateway.read;
 
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.TxnRequest;
+import io.grpc.ClientCall;
 import io.understudy.etcd.EtcdVersion;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.OpResult;
@@ -15,9 +16,9 @@ import io.understudy.gateway.api.ResponseHeaders;
 import io.understudy.gateway.api.TxnPlan;
 import io.understudy.gateway.api.TxnPlan.TxnPath;
 import io.understudy.gateway.api.TxnRequests;
+import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.caller.ReadPermissions;
-import io.understudy.gateway.caller.Session;
 import io.understudy.gateway.read.Answer.Provenance.Origin;
 import io.understudy.gateway.replica.ReplicaState;
 import io.understudy.vocabulary.KeyRange;
@@ -25,6 +26,7 @@ import io.understudy.vocabulary.Revision;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -73,7 +75,8 @@ sealed interface Operation<R extends OpResult> {
      * @param refusal the client's error at that deadline
      * @param deadlineNanos by {@link System#nanoTime}
      * @param caller principal to read as if it has a token; otherwise the gateway
-     * @param session of the client
+     * @param client that gets the response
+     * @param calls under way, to be cancelled once the client has gone; confined to its event loop
      */
     record Need(
             Missing missing,
@@ -82,18 +85,19 @@ sealed interface Operation<R extends OpResult> {
             ApiException refusal,
             long deadlineNanos,
             Principal caller,
-            Session session) {
+            Caller client,
+            Set<ClientCall<?, ?>> calls) {
 
         Need atLeast(long other) {
             return other > revision ? pinnedAt(other) : this;
         }
 
         Need pinnedAt(long pin) {
-            return new Need(missing, pin, behindNanos, refusal, deadlineNanos, caller, session);
+            return new Need(missing, pin, behindNanos, refusal, deadlineNanos, caller, client, calls);
         }
 
         Need asGateway() {
-            return new Need(missing, revision, behindNanos, refusal, deadlineNanos, Principal.ANONYMOUS, session);
+            return new Need(missing, revision, behindNanos, refusal, deadlineNanos, Principal.ANONYMOUS, client, calls);
         }
     }
 

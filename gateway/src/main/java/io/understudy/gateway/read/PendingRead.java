@@ -13,6 +13,7 @@ import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -330,7 +331,15 @@ final class PendingRead<R extends OpResult> {
     }
 
     private void querySource(ByteBudget.Hold hold, Missing missing) {
-        operation.from(path.source, need(missing)).onComplete(fetched -> guarded(hold, () -> fetched(hold, fetched)));
+        if (isGone()) {
+            // A wait for the budget does not end with its client.
+            hold.release();
+            fail(ApiException.cancelled());
+            return;
+        }
+        Operation.Need need = need(missing);
+        caller.whenOver().accept(() -> need.calls().forEach(call -> call.cancel("client gone", null)));
+        operation.from(path.source, need).onComplete(fetched -> guarded(hold, () -> fetched(hold, fetched)));
     }
 
     /** Releases the hold before another read, which might otherwise wait for it. */
@@ -349,7 +358,7 @@ final class PendingRead<R extends OpResult> {
         long fair = System.nanoTime() + path.settings.freshnessTimeout().toNanos();
         // The gateway may lack permissions outside of its range.
         Principal as = missing == Missing.KEYS ? caller.principal() : Principal.ANONYMOUS;
-        return new Operation.Need(missing, least, fair, tooOld(), deadlineNanos, as, caller.session());
+        return new Operation.Need(missing, least, fair, tooOld(), deadlineNanos, as, caller, new HashSet<>());
     }
 
     /** Returns the client's error if no member reaches the required revision. */

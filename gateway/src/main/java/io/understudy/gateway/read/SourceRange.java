@@ -97,6 +97,10 @@ final class SourceRange {
     }
 
     private void read(Endpoint endpoint) {
+        if (isGone()) {
+            promise.fail(ApiException.cancelled());
+            return;
+        }
         long left = need.deadlineNanos() - System.nanoTime();
         if (left <= 0) {
             giveUp();
@@ -117,6 +121,7 @@ final class SourceRange {
                         CallOptions.DEFAULT
                                 .withDeadlineAfter(budget + TRANSFER_NANOS, TimeUnit.NANOSECONDS)
                                 .withMaxInboundMessageSize(SourceReads.MOST_BYTES));
+        need.calls().add(call);
         AtomicBoolean begun = new AtomicBoolean();
         AtomicBoolean silent = new AtomicBoolean();
         long timer = loop.owner().setTimer(Math.max(1, TimeUnit.NANOSECONDS.toMillis(budget)), late -> {
@@ -146,6 +151,7 @@ final class SourceRange {
                                 status.isOk() && whole != null ? SourceAnswer.of(whole, Origin.of(role)) : null;
                         loop.runOnContext(ended -> {
                             loop.owner().cancelTimer(timer);
+                            need.calls().remove(call);
                             if (answer != null) {
                                 answered(endpoint, answer);
                             } else {
@@ -185,6 +191,10 @@ final class SourceRange {
     }
 
     private void failed(Endpoint endpoint, Status status, long budget) {
+        if (isGone()) {
+            promise.fail(ApiException.cancelled());
+            return;
+        }
         EtcdFailure failure = EtcdErrors.classify(Duty.SNAPSHOT, status);
         if (failure.error() == EtcdError.FUTURE_REVISION && request.getRevision() <= need.revision()) {
             // The revision exists, so the member lags.
@@ -222,6 +232,10 @@ final class SourceRange {
         EtcdFailure failure = lastFailure;
         promise.fail(
                 failure == null || failure.error() == EtcdError.OTHER ? ApiException.timedOut() : clientError(failure));
+    }
+
+    private boolean isGone() {
+        return need.client().gone().getAsBoolean();
     }
 
     private boolean isCallers() {

@@ -98,7 +98,7 @@ final class SourceReads implements Upstream {
 
     @Override
     public Future<Fetched<RangeResult>> range(RangeRequest request, Need need) {
-        return limiter.take(need.session(), () -> read(source.get(), request, need)
+        return limiter.take(need.client().session(), () -> read(source.get(), request, need)
                 .map(answer -> new Fetched<>(
                         result(request, answer, header(answer)),
                         answer.revision(),
@@ -108,7 +108,7 @@ final class SourceReads implements Upstream {
 
     @Override
     public Future<Fetched<TxnResult>> txn(TxnRequest request, Need need) {
-        return limiter.take(need.session(), () -> txn(source.get(), request, need, 1));
+        return limiter.take(need.client().session(), () -> txn(source.get(), request, need, 1));
     }
 
     /** Reads of one cluster. Retries if the pinned revision is compacted, since the client requested the latest. */
@@ -142,7 +142,7 @@ final class SourceReads implements Upstream {
                 .compose(answers -> isShort(answers)
                         ? Future.succeededFuture(choose(plan, revision, answers))
                         : evaluations.inTurn(
-                                need.session(), () -> evaluations.run(() -> choose(plan, revision, answers))))
+                                need.client().session(), () -> evaluations.run(() -> choose(plan, revision, answers))))
                 .compose(path -> onPath(from, path, pin, pinned));
     }
 
