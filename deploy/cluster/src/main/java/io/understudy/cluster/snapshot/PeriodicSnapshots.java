@@ -5,6 +5,7 @@ import io.micrometer.core.instrument.Timer;
 import io.understudy.cluster.metrics.ClusterMeter;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.snapshot.SnapshotDirectory.SnapshotFile;
+import io.understudy.config.Unreadable;
 import io.understudy.local.process.Command;
 import io.understudy.local.process.CommandFailedException;
 import io.understudy.vocabulary.DaemonThreads;
@@ -165,11 +166,7 @@ public final class PeriodicSnapshots implements AutoCloseable {
     }
 
     private static String text(Exception e) {
-        StringBuilder text = new StringBuilder(String.valueOf(e.getMessage()));
-        for (Throwable more : e.getSuppressed()) {
-            text.append("; ").append(more.getMessage());
-        }
-        return text.toString();
+        return Unreadable.why(e) + (e.getCause() == null ? "" : ": " + Unreadable.why(e.getCause()));
     }
 
     @Override

@@ -20,6 +20,7 @@ import io.understudy.local.process.Waiting;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -86,7 +87,8 @@ public final class SnapshotTaker {
     /**
      * Saves a snapshot. Blocks; an interrupt ends it.
      *
-     * @throws SnapshotException no member provided a complete one
+     * @throws SnapshotException no member provided a complete one; the message has the reason of each
+     * @throws UncheckedIOException the file cannot be written
      */
     public Taken take(ClusterFacts facts, SnapshotDirectory directory, Instant now) {
         List<MemberFacts> members = facts.members().stream()
@@ -95,7 +97,7 @@ public final class SnapshotTaker {
                 .sorted(Comparator.comparingInt((MemberFacts member) -> cost(facts, member))
                         .thenComparing(member -> facts.lag(member).orElse(Long.MAX_VALUE)))
                 .toList();
-        SnapshotException failure = new SnapshotException("no healthy member provides a snapshot", null);
+        List<String> failures = new ArrayList<>();
         for (MemberFacts member : members) {
             try {
                 Endpoint address = addresses.apply(member.id()).orElseThrow();
@@ -104,15 +106,22 @@ public final class SnapshotTaker {
             } catch (SnapshotException e) {
                 LOG.atWarn()
                         .addKeyValue("member", member.label())
-                        .addKeyValue("cause", e.getMessage())
+                        .addKeyValue("cause", text(e))
                         .log("snapshot from member failed");
-                failure.addSuppressed(e);
+                failures.add(text(e));
                 if (Thread.currentThread().isInterrupted()) {
-                    throw failure;
+                    break;
                 }
             }
         }
-        throw failure;
+        throw new SnapshotException(
+                "no healthy member provides a snapshot"
+                        + (failures.isEmpty() ? "" : ": " + String.join("; ", failures)),
+                null);
+    }
+
+    private static String text(SnapshotException failure) {
+        return failure.getMessage() + (failure.getCause() == null ? "" : ": " + EtcdErrors.text(failure.getCause()));
     }
 
     private static int cost(ClusterFacts facts, MemberFacts member) {
@@ -166,6 +175,7 @@ public final class SnapshotTaker {
      *
      * @throws SnapshotException it provided no complete one
      */
+     * @throws UncheckedIOException the file cannot be written
     public Taken takeFromLearner(String member, Endpoint address, SnapshotDirectory directory, Instant now) {
         return take(member, true, address, directory, now);
     }
@@ -176,6 +186,7 @@ public final class SnapshotTaker {
      * @param cluster of the members; empty if unknown
      * @throws SnapshotException no member responds, members of another cluster do, or none provided a complete one
      */
+     * @throws UncheckedIOException the file cannot be written
     public Taken takeWithoutQuorum(
             List<MachineSettings> machines, Optional<ClusterId> cluster, SnapshotDirectory directory, Instant now) {
         Map<MachineSettings, StatusResponse> responding = new HashMap<>();
@@ -184,7 +195,7 @@ public final class SnapshotTaker {
             try {
                 responding.put(machine, status(machine.name(), endpoint(machine)));
             } catch (SnapshotException e) {
-                failures.add(e.getMessage() + (e.getCause() == null ? "" : ": " + EtcdErrors.text(e.getCause())));
+                failures.add(text(e));
             }
         }
         requireOneCluster(responding, cluster);
@@ -246,7 +257,7 @@ public final class SnapshotTaker {
                 Files.deleteIfExists(part);
             }
         } catch (IOException e) {
-            throw new SnapshotException("cannot write snapshot " + file, e);
+            throw new UncheckedIOException("cannot write snapshot " + file, e);
         } catch (StatusRuntimeException e) {
             throw new SnapshotException("snapshot from " + member + " at " + address + " failed", e);
         }
