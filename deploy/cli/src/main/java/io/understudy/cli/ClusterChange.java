@@ -125,8 +125,7 @@ class ClusterChange implements AutoCloseable {
             }
             text.confirm(steps);
             snapshotFirst.ifPresent(directory -> flags.note("saved "
-                    + cluster.snapshots()
-                            .take(facts, directory, Instant.now())
+                    + Foreground.interruptible(() -> cluster.snapshots().take(facts, directory, Instant.now()))
                             .file()
                             .path()));
             // Without a quorum no lease is granted, and only starts of members are planned. An alarm prevents a lease

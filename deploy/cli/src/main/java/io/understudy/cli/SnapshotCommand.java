@@ -43,7 +43,7 @@ final class SnapshotCommand {
             SnapshotDirectory target = new SnapshotDirectory(Optional.ofNullable(directory)
                     .or(() -> settings.snapshots().directory())
                     .orElseThrow(() -> flags.usageError("specify --to, or snapshots.directory in the configuration")));
-            SnapshotTaker.Taken taken = take(cluster, flags.timeout, target);
+            SnapshotTaker.Taken taken = Foreground.interruptible(() -> take(cluster, flags.timeout, target));
             SnapshotFile file = taken.file();
             if (flags.isJson()) {
                 flags.json(Output.cells(

@@ -13,11 +13,15 @@ import io.understudy.mirror.takeover.PatientCalls;
 import io.understudy.mirror.takeover.TakeOverException;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.nio.channels.Channels;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -68,7 +72,11 @@ record SourceSnapshot(PatientCalls source, Duration chunkDeadline) {
         MaintenanceGrpc.newStub(source.authenticatedElsewhere(source.cluster().channel(endpoint)))
                 .snapshot(SnapshotRequest.getDefaultInstance(), incoming);
         long bytes = 0;
-        try (OutputStream out = Files.newOutputStream(file)) {
+        // It has all data of the cluster.
+        try (OutputStream out = Channels.newOutputStream(Files.newByteChannel(
+                file,
+                Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING),
+                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"))))) {
             while (true) {
                 Event event = incoming.next(chunkDeadline);
                 if (event == null) {

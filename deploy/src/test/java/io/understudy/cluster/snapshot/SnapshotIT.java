@@ -37,8 +37,10 @@ import io.understudy.vocabulary.ClusterId;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.URI;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.MessageDigest;
 import java.time.Duration;
@@ -57,9 +59,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
 
 /**
-import org.slf4j.LoggerFactory;
  * Snapshots of a real cluster with a learner.
  *
  * <p>Tests invariant DP8.
@@ -302,6 +304,49 @@ final class SnapshotIT {
                 .hasMessageContaining("source-1 has not applied raft index")
                 .hasMessageContaining("source-2 has not applied raft index");
         assertThat(directory.list()).isEmpty();
+    }
+
+    /** No other member would help. */
+    @Test
+    void aDirectoryThatCannotBeWrittenIsTheReasonOfTheFailure() throws Exception {
+        Path file = Files.createFile(folder.resolve("snapshots"));
+        Logger logger = (Logger) LoggerFactory.getLogger("io.understudy.cluster.snapshot");
+        ListAppender<ILoggingEvent> log = new ListAppender<>();
+        log.start();
+        logger.addAppender(log);
+        try (PeriodicSnapshots snapshots = new PeriodicSnapshots(
+                new SnapshotSettings(
+                        Optional.of(file), Duration.ofHours(1), 1, Duration.ZERO, List.of(), Duration.ofSeconds(1)),
+                taker(),
+                meters)) {
+            snapshots.tick(facts());
+            snapshots.idle().get(30, TimeUnit.SECONDS);
+        } finally {
+            logger.detachAppender(log);
+        }
+        assertThat(log.list).singleElement().satisfies(event -> assertThat(event.getKeyValuePairs())
+                .extracting(pair -> String.valueOf(pair.value))
+                .anyMatch(value -> value.startsWith("cannot write snapshot " + file) && value.endsWith("file exists")));
+    }
+
+    @Test
+    void aSnapshotIsItsOwnersAndReplacesIncompleteOnes() throws Exception {
+        Path kept = Files.createDirectory(folder.resolve("snapshots"));
+        Path incomplete = Files.createFile(kept.resolve("snapshot-20260102T030405.678Z.db.part"));
+        Path other = Files.createFile(kept.resolve("other.part"));
+        Path lock = kept.resolve(".snapshots.lock");
+        SnapshotDirectory directory = new SnapshotDirectory(kept);
+        try (FileChannel taking = FileChannel.open(lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+            var unused = taking.lock();
+            taker().take(facts(), directory, Instant.now());
+            assertThat(incomplete).as("another process is taking it").exists();
+        }
+
+        Path file = taker().take(facts(), directory, Instant.now()).file().path();
+
+        assertThat(Files.getPosixFilePermissions(file)).isEqualTo(PosixFilePermissions.fromString("rw-------"));
+        assertThat(incomplete).doesNotExist();
+        assertThat(other).exists();
     }
 
     /** One of two voting members, and no learner; etcd serves snapshots without a leader. */

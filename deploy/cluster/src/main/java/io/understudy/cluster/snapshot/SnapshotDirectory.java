@@ -2,8 +2,13 @@ package io.understudy.cluster.snapshot;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
@@ -23,6 +28,7 @@ public record SnapshotDirectory(Path path) {
     private static final DateTimeFormatter STAMP =
             DateTimeFormatter.ofPattern("yyyyMMdd'T'HHmmss.SSSX").withZone(ZoneOffset.UTC);
     private static final String UPLOADED = ".uploaded";
+    private static final String PART = ".part";
 
     /** Limit of files that wait for an upload, as a multiple of kept ones. */
     private static final int WAITING_TIMES = 10;
@@ -30,6 +36,47 @@ public record SnapshotDirectory(Path path) {
     /** Returns the file of a snapshot that starts at that time. */
     public Path fileOf(Instant taken) {
         return path.resolve("snapshot-" + STAMP.format(taken) + ".db");
+    }
+
+    /** Returns the name of an incomplete snapshot. */
+    static Path part(Path file) {
+        return file.resolveSibling(file.getFileName() + PART);
+    }
+
+    /**
+     * Deletes incomplete snapshots of processes that have ended, unless one is being taken.
+     *
+     * @return a lock; no process deletes incomplete ones before it is closed
+     * @throws IOException the directory is not writable
+     */
+    FileChannel deleteIncomplete() throws IOException {
+        FileChannel lock = FileChannel.open(
+                path.resolve(".snapshots.lock"),
+                StandardOpenOption.CREATE,
+                StandardOpenOption.READ,
+                StandardOpenOption.WRITE);
+        try {
+            FileLock alone = lock.tryLock();
+            if (alone != null) {
+                try (alone;
+                        DirectoryStream<Path> incomplete = Files.newDirectoryStream(
+                                path, file -> isIncomplete(file.getFileName().toString()))) {
+                    for (Path file : incomplete) {
+                        Files.delete(file);
+                    }
+                }
+            }
+            var unused = lock.lock(0, Long.MAX_VALUE, true);
+        } catch (IOException | OverlappingFileLockException e) {
+            // A file system without locks: they may be of a running process.
+        }
+        return lock;
+    }
+
+    private static boolean isIncomplete(String name) {
+        return name.endsWith(PART)
+                && NAME.matcher(name.substring(0, name.length() - PART.length()))
+                        .matches();
     }
 
     /** Returns all snapshots, newest first; none without the directory. */

@@ -27,6 +27,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -174,8 +175,8 @@ public final class SnapshotTaker {
      * Saves a snapshot from a learner without a cluster, and thus without a comparison.
      *
      * @throws SnapshotException it provided no complete one
-     */
      * @throws UncheckedIOException the file cannot be written
+     */
     public Taken takeFromLearner(String member, Endpoint address, SnapshotDirectory directory, Instant now) {
         return take(member, true, address, directory, now);
     }
@@ -185,8 +186,8 @@ public final class SnapshotTaker {
      *
      * @param cluster of the members; empty if unknown
      * @throws SnapshotException no member responds, members of another cluster do, or none provided a complete one
-     */
      * @throws UncheckedIOException the file cannot be written
+     */
     public Taken takeWithoutQuorum(
             List<MachineSettings> machines, Optional<ClusterId> cluster, SnapshotDirectory directory, Instant now) {
         Map<MachineSettings, StatusResponse> responding = new HashMap<>();
@@ -233,10 +234,11 @@ public final class SnapshotTaker {
 
     private Taken take(String member, boolean isLearner, Endpoint address, SnapshotDirectory directory, Instant now) {
         Path file = directory.fileOf(now);
-        Path part = file.resolveSibling(file.getFileName() + ".part");
+        Path part = SnapshotDirectory.part(file);
         long began = System.nanoTime();
         try {
             Files.createDirectories(directory.path());
+            FileChannel lock = directory.deleteIncomplete();
             try {
                 stream(address, part);
                 SnapshotTool.Contents contents = tool.verify(part);
@@ -254,6 +256,7 @@ public final class SnapshotTaker {
                         .log("snapshot saved");
                 return new Taken(saved, member, contents, took);
             } finally {
+                lock.close();
                 Files.deleteIfExists(part);
             }
         } catch (IOException e) {
@@ -266,8 +269,11 @@ public final class SnapshotTaker {
     private void stream(Endpoint endpoint, Path file) throws IOException {
         Context.CancellableContext call = Context.current().withCancellation();
         Context before = call.attach();
+        // It has all data of the cluster: etcdctl creates it for its owner only, too.
         try (FileChannel out = FileChannel.open(
-                file, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING)) {
+                file,
+                Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING),
+                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
             Iterator<SnapshotResponse> parts = connections.stream(
                     endpoint, MaintenanceGrpc.getSnapshotMethod(), SnapshotRequest.getDefaultInstance(), DEADLINE);
             while (parts.hasNext()) {
