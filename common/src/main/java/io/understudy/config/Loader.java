@@ -56,7 +56,7 @@ final class Loader {
             fromFile(read);
         }
         fromEnvironment(new TreeMap<>(environment));
-        new TreeMap<>(flags).forEach((key, text) -> add(key, new Given(text, "flag " + key, Given.Origin.FLAG, false)));
+        new TreeMap<>(flags).forEach((key, text) -> add(key, new Given(text, "flag " + key, Given.Origin.FLAG, null)));
         schema.settings().forEach(this::resolve);
         former.forEach(this::warn);
         Configuration configuration =
@@ -112,7 +112,7 @@ final class Loader {
             if (!Variables.isSetting(variable, text)) {
                 return;
             }
-            Given value = new Given(text, "variable " + variable, Given.Origin.ENVIRONMENT, false);
+            Given value = new Given(text, "variable " + variable, Given.Origin.ENVIRONMENT, null);
             Optional<String> key = schema.key(variable, names);
             if (key.isPresent()) {
                 add(key.get(), value);
@@ -288,7 +288,7 @@ final class Loader {
     }
 
     private <T> void parse(Setting<T> row, String key, Given value) {
-        if (value.list() && value.text().isEmpty()) {
+        if (value.elements() != null && value.text().isEmpty()) {
             problems.add(new Problem(
                     value.where(),
                     key,
@@ -298,10 +298,10 @@ final class Loader {
         }
         String shown = row.secret() ? "the value" : "'" + value.text() + "'";
         try {
-            if (value.list() && !row.type().list()) {
+            if (value.elements() != null && row.type().ofElements() == null) {
                 throw new IllegalArgumentException("a single value is required, not a list");
             }
-            valid.put(key, row.parse(value.text()));
+            valid.put(key, row.parse(value));
         } catch (IllegalArgumentException e) {
             String why =
                     e.getMessage() == null || e.getMessage().isEmpty() || row.secret() ? "" : e.getMessage() + "; ";
@@ -325,7 +325,7 @@ final class Loader {
         }
         try {
             return new Given(
-                    Files.readString(Path.of(file.text())).strip(), "file " + file.text(), Given.Origin.FILE, false);
+                    Files.readString(Path.of(file.text())).strip(), "file " + file.text(), Given.Origin.FILE, null);
         } catch (IOException | IllegalArgumentException e) {
             problems.add(
                     new Problem(file.where(), key + "File", "cannot read " + file.text() + ": " + Unreadable.why(e)));

@@ -85,10 +85,10 @@ public record Setting<T>(
      *
      * @throws IllegalArgumentException if it isn't allowed; the message is the reason, or empty
      */
-    T parse(String text) {
+    T parse(Given given) {
         T value;
         try {
-            value = type.parser().apply(text.strip());
+            value = type.parse(given);
         } catch (SettingType.ExplainedException e) {
             throw e;
         } catch (IllegalArgumentException | ArithmeticException e) {

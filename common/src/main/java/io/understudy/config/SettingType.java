@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param parser throws an {@link IllegalArgumentException} (or {@link ArithmeticException}) for anything else; the
  *     message of an {@link ExplainedException} is reported
  * @param order null if values can't be bounded
- * @param list whether a value is a list: a YAML sequence, or text with commas
+ * @param ofElements parser of a YAML sequence; null if a value is no list
  * @param options all values, where there are few
  */
 record SettingType<T>(
@@ -32,7 +32,7 @@ record SettingType<T>(
         Function<String, T> parser,
         Function<T, String> printer,
         @Nullable Comparator<T> order,
-        boolean list,
+        @Nullable Function<List<String>, T> ofElements,
         List<String> options) {
 
     static final SettingType<String> STRING = plain("text", "non-empty text", SettingType::notEmpty, text -> text);
@@ -54,7 +54,7 @@ record SettingType<T>(
             SettingType::parseUris,
             uris -> uris.stream().map(URI::toString).collect(Collectors.joining(",")),
             null,
-            true,
+            elements -> parseUris(String.join(",", elements)),
             List.of());
 
     static final SettingType<List<String>> TEXTS = new SettingType<>(
@@ -63,7 +63,7 @@ record SettingType<T>(
             SettingType::parseTexts,
             texts -> String.join(",", texts),
             null,
-            true,
+            elements -> elements.stream().map(SettingType::notEmpty).toList(),
             List.of());
 
     /** A group of any keys. */
@@ -86,18 +86,24 @@ record SettingType<T>(
                         .orElseThrow(() -> new IllegalArgumentException("unknown value")),
                 SettingType::spelled,
                 null,
-                false,
+                null,
                 List.copyOf(constants.keySet()));
+    }
+
+    T parse(Given value) {
+        return ofElements == null || value.elements() == null
+                ? parser.apply(value.text().strip())
+                : ofElements.apply(value.elements());
     }
 
     private static <T> SettingType<T> plain(
             String name, String allowed, Function<String, T> parser, Function<T, String> printer) {
-        return new SettingType<>(name, allowed, parser, printer, null, false, List.of());
+        return new SettingType<>(name, allowed, parser, printer, null, null, List.of());
     }
 
     private static <T extends Comparable<T>> SettingType<T> ordered(
             String name, String allowed, Function<String, T> parser, Function<T, String> printer) {
-        return new SettingType<>(name, allowed, parser, printer, Comparator.naturalOrder(), false, List.of());
+        return new SettingType<>(name, allowed, parser, printer, Comparator.naturalOrder(), null, List.of());
     }
 
     private static String spelled(Enum<?> constant) {

@@ -101,7 +101,7 @@ public final class SettingsSchema {
             node.put("type", "object");
         } else if (!row.type().options().isEmpty()) {
             row.type().options().forEach(node.putArray("enum")::add);
-        } else if (row.type().list()) {
+        } else if (row.type().ofElements() != null) {
             node.putArray("type").add("array").add("string");
         } else {
             node.putArray("type").add("string").add("number");

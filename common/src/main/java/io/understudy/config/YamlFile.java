@@ -125,7 +125,7 @@ final class YamlFile {
             } else if (token == JsonToken.VALUE_NULL || parser.getText().isEmpty()) {
                 empty.put(key, where);
             } else {
-                put(key, new Given(parser.getText(), where, Given.Origin.FILE, false));
+                put(key, new Given(parser.getText(), where, Given.Origin.FILE, null));
             }
         }
     }
@@ -141,7 +141,7 @@ final class YamlFile {
                 parser.skipChildren();
             }
         }
-        put(key, new Given(String.join(",", elements), where, Given.Origin.FILE, true));
+        put(key, new Given(String.join(",", elements), where, Given.Origin.FILE, List.copyOf(elements)));
     }
 
     private void put(String key, Given value) {

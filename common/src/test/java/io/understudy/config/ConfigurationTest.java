@@ -33,6 +33,8 @@ final class ConfigurationTest {
             @Configured(value = "Whether to replay.", byDefault = "false")
             boolean replay,
 
+            @Configured(value = "Arguments.") @Nullable List<String> arguments,
+
             @Configured(key = "source.endpoints", value = "URLs of the source.", example = "http://127.0.0.1:2379")
             List<URI> endpoints,
 
@@ -298,6 +300,22 @@ final class ConfigurationTest {
     @Test
     void impossibleCombinationsAreReportedWithOtherProblems() throws IOException {
         Path file = file("{source: {endpoints: http://a:1}, replay: true, loops: 65}");
+    /** Only text is split: an argument may contain a comma. */
+    @Test
+    void anElementOfAListStaysWhole() throws IOException {
+        Setting<List<String>> arguments = row(Rows.class, "arguments");
+        Path file = file("{source: {endpoints: ['http://a:1,http://b:1']}, arguments: [-c, ' a,b']}");
+
+        Configuration ofFile = Configuration.load(file, NOTHING, NOTHING, ROWS);
+        Configuration ofVariable = Configuration.load(file, Map.of("UNDERSTUDY_ARGUMENTS", "-c, a,b"), NOTHING, ROWS);
+
+        assertThat(ofFile.get(arguments)).containsExactly("-c", " a,b");
+        assertThat(ofVariable.get(arguments)).containsExactly("-c", "a", "b");
+        assertThat(ofFile.get(ENDPOINTS)).hasSize(2);
+        assertThatThrownBy(() -> Configuration.load(file("arguments: [' ']"), NOTHING, NOTHING, ROWS))
+                .hasMessageContaining("arguments cannot be ' '");
+    }
+
         Check replayNeedsTime = (configuration, report) -> {
             if (configuration.get(REPLAY) && configuration.get(STALL).toSeconds() < 10) {
                 report.problem(configuration, REPLAY, "needs feed.stallTimeout of 10s at least");

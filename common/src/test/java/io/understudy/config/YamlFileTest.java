@@ -37,9 +37,9 @@ final class YamlFileTest {
 
         assertThat(problems).isEmpty();
         assertThat(read.values()).containsOnlyKeys("a.b", "a.c", "d.e");
-        assertThat(read.values().get("a.b")).isEqualTo(new Given("1", file + ":2:3", Given.Origin.FILE, false));
+        assertThat(read.values().get("a.b")).isEqualTo(new Given("1", file + ":2:3", Given.Origin.FILE, null));
         assertThat(read.values().get("a.c").text()).isEqualTo("x,y");
-        assertThat(read.values().get("a.c").list()).isTrue();
+        assertThat(read.values().get("a.c").elements()).containsExactly("x", "y");
         assertThat(read.values().get("d.e").text()).isEqualTo("007");
         assertThat(read.empty()).containsOnlyKeys("f");
     }
