@@ -185,6 +185,41 @@ final class GrantIT {
         assertThat(text).contains("no change needed").doesNotContain("more than needed");
     }
 
+    @Test
+    void nothingIsChangedBeforeBothClustersHaveBeenRead() throws Exception {
+        String mirror = """
+                mirrors:
+                  dr:
+                    source: {endpoints: %s, user: mirror, passwordFile: %s}
+                    include: [/in/]
+                    target: {etcd: {endpoints: %s}}
+                """;
+        String targetUrl = target.clientUrls().get(0).toString();
+        Path file = folder.resolve("mirror.yaml");
+
+        Files.writeString(file, mirror.formatted(source.clientUrls().get(0), ownPassword, targetUrl));
+        assertThat(mirrorGrant(file)).as(text).isEqualTo(2);
+        assertThat(text).contains("target.etcd.user is missing");
+        assertThat(asRoot(source, "role", "list")).doesNotContain("mirror");
+
+        String user = ", user: mirror, passwordFile: ";
+        Files.writeString(
+                file,
+                mirror.formatted(source.clientUrls().get(0), ownPassword, "http://127.0.0.1:1" + user + ownPassword));
+        assertThat(mirrorGrant(file, "--timeout=1s")).as(text).isEqualTo(1);
+        assertThat(asRoot(source, "role", "list")).doesNotContain("mirror");
+
+        // bcrypt, by which etcd stores passwords, takes 72 bytes.
+        Path tooLong = Files.writeString(folder.resolve("long.password"), "x".repeat(80));
+        Files.writeString(file, mirror.formatted(source.clientUrls().get(0), ownPassword, targetUrl + user + tooLong));
+        assertThat(mirrorGrant(file)).as(text).isEqualTo(1);
+        assertThat(text)
+                .containsPattern("source +create role mirror +yes")
+                .containsPattern("target.etcd +create role mirror +yes")
+                .containsPattern("target.etcd +create user mirror with the configured password +no");
+        assertThat(asRoot(source, "user", "list")).contains("mirror");
+    }
+
     private LocalEtcd secured(String name) {
         LocalEtcd cluster = LocalEtcd.builder()
                 .name(name)

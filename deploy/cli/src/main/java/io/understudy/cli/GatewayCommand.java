@@ -91,20 +91,21 @@ final class GatewayCommand implements Callable<Integer> {
         if (!(settings.source() instanceof SourceSettings.Etcd source)) {
             throw flags.usageError("the source is Kafka, which has ACLs instead of roles");
         }
-        Grants grants = new Grants(flags, flags.timeout, flags.isDryRun);
         List<EtcdAccess.Need> needs = new ArrayList<>(List.of(EtcdAccess.Need.read(settings.range())));
         SourceSettings.Standby standby = source.standby();
         if (standby != null) {
             needs.add(EtcdAccess.Need.read(KeyRange.single(PrimaryRecord.key(standby.mirror()))));
         }
-        grants.at("source", source.cluster(), Flags.login(flags, "--", flags.user, flags.passwordFile), needs);
-        if (standby != null) {
-            grants.at(
-                    "source.standby",
-                    standby.cluster(),
-                    Flags.login(flags, "--standby-", flags.standbyUser, flags.standbyPasswordFile),
-                    needs);
+        try (Grants grants = new Grants(flags, flags.timeout)) {
+            grants.at("source", source.cluster(), Flags.login(flags, "--", flags.user, flags.passwordFile), needs);
+            if (standby != null) {
+                grants.at(
+                        "source.standby",
+                        standby.cluster(),
+                        Flags.login(flags, "--standby-", flags.standbyUser, flags.standbyPasswordFile),
+                        needs);
+            }
+            grants.run(flags.isDryRun);
         }
-        grants.print();
     }
 }

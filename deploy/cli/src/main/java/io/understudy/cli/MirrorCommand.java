@@ -174,26 +174,27 @@ final class MirrorCommand implements Callable<Integer> {
                     boolean isBothWays) {
         MirrorSettings.Mirror mirror = flags.mirror();
         MirrorScope scope = mirror.scope();
-        Grants grants = new Grants(flags, flags.timeout, flags.isDryRun);
-        boolean isMarked = true;
-        if (mirror.source() instanceof MirrorSettings.Source.Etcd source) {
-            isMarked = source.marked();
-            List<EtcdAccess.Need> needs = reading(scope, isMarked);
-            grants.at(
-                    "source",
-                    source.cluster(),
-                    flags.sourceUser(),
-                    isBothWays ? both(needs, writing(scope.sourceRanges())) : needs);
+        try (Grants grants = new Grants(flags, flags.timeout)) {
+            boolean isMarked = true;
+            if (mirror.source() instanceof MirrorSettings.Source.Etcd source) {
+                isMarked = source.marked();
+                List<EtcdAccess.Need> needs = reading(scope, isMarked);
+                grants.at(
+                        "source",
+                        source.cluster(),
+                        flags.sourceUser(),
+                        isBothWays ? both(needs, writing(scope.sourceRanges())) : needs);
+            }
+            if (mirror.target() instanceof MirrorSettings.Target.Etcd target) {
+                List<EtcdAccess.Need> needs = writing(scope.targetRanges());
+                grants.at(
+                        "target.etcd",
+                        target.cluster(),
+                        flags.targetUser(),
+                        isBothWays ? both(needs, reading(scope.reversed(), isMarked)) : needs);
+            }
+            grants.run(flags.isDryRun);
         }
-        if (mirror.target() instanceof MirrorSettings.Target.Etcd target) {
-            List<EtcdAccess.Need> needs = writing(scope.targetRanges());
-            grants.at(
-                    "target.etcd",
-                    target.cluster(),
-                    flags.targetUser(),
-                    isBothWays ? both(needs, reading(scope.reversed(), isMarked)) : needs);
-        }
-        grants.print();
     }
 
     private static List<EtcdAccess.Need> both(List<EtcdAccess.Need> one, List<EtcdAccess.Need> other) {

@@ -60,7 +60,7 @@ public final class EtcdAccess implements AutoCloseable {
     }
 
     /** A missing part of the access. */
-    private record Change(String text, Runnable making) {}
+    public record Change(String text, Runnable making) {}
 
     /**
      * Sends nothing yet.
@@ -90,20 +90,11 @@ public final class EtcdAccess implements AutoCloseable {
     }
 
     /**
-     * Creates what is missing. A repetition completes an interrupted run.
+     * Returns what is missing, in the order in which it is made. A repetition completes an interrupted run.
      *
      * @param notes receives what exceeds the needs; it is not revoked
-     * @return the changes, as text
      */
-    public List<String> grant(List<Need> needs, boolean isDryRun, Consumer<String> notes) {
-        List<Change> changes = missing(needs, notes);
-        if (!isDryRun) {
-            changes.forEach(change -> change.making().run());
-        }
-        return changes.stream().map(Change::text).toList();
-    }
-
-    private List<Change> missing(List<Need> needs, Consumer<String> notes) {
+    public List<Change> missing(List<Need> needs, Consumer<String> notes) {
         String name = own.user();
         List<Change> changes = new ArrayList<>();
         Optional<List<Permission>> role = role(name);
