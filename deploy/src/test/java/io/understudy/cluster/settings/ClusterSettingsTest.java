@@ -13,6 +13,7 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -126,6 +127,17 @@ final class ClusterSettingsTest {
                   one: {peerUrls: http://127.0.0.1:11, clientUrls: http://127.0.0.1:1, dataDirectory: /d}
                   two: {peerUrls: http://127.0.0.1:11, clientUrls: http://127.0.0.1:2, dataDirectory: /d}
                 """, "machines one and two have the same peer URL http://127.0.0.1:11");
+    }
+
+    /** etcd does not start with them. */
+    @Test
+    void refusesUrlsOfMembersWithoutAPortOrWithAPath() {
+        for (String url : List.of("http://m1", "http://m1:2379/")) {
+            refused("""
+                    cluster: {endpoints: http://127.0.0.1:1}
+                    machines: {m1: {peerUrls: http://m1:2380, clientUrls: '%s', dataDirectory: /d}}
+                    """.formatted(url), url + " has no port, or has a path; use http://host:port");
+        }
     }
 
     @Test

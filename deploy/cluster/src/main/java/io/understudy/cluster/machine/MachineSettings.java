@@ -4,7 +4,6 @@ import io.understudy.config.Binder;
 import io.understudy.config.Configuration;
 import io.understudy.config.Configured;
 import io.understudy.config.Setting;
-import io.understudy.etcd.EndpointUrls;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -35,13 +34,13 @@ public record MachineSettings(
 
         @Configured(
                 value = "Listen URLs for peers. Default: peerUrls, or all interfaces if these have a host name.",
-                check = EndpointUrls.class,
+                check = MemberSpec.MemberUrls.class,
                 example = "http://0.0.0.0:2380")
         Optional<List<URI>> listenPeerUrls,
 
         @Configured(
                 value = "Listen URLs for clients. Default: clientUrls, or all interfaces if these have a host name.",
-                check = EndpointUrls.class,
+                check = MemberSpec.MemberUrls.class,
                 example = "http://0.0.0.0:2379")
         Optional<List<URI>> listenClientUrls,
 
