@@ -61,15 +61,18 @@ final class ClusterRestore extends ClusterFlags {
             Machines control = cluster.machines(this::progress);
             refuseBesideAnother(cluster.observerOfAll());
             String token = "restored-" + Instant.now().getEpochSecond();
-            new Restore(SnapshotTool.of(settings.machines()), control, this::progress)
-                    .restore(
-                            snapshot.toAbsolutePath(),
-                            machines,
-                            token,
-                            bump == null ? OptionalLong.empty() : OptionalLong.of(bump));
             ClusterId created =
                     new Founding(machines.stream().map(MachineSettings::member).toList(), token, 0, true).cluster();
-            machines.forEach(machine -> control.start(machine.member()));
+            Foreground.interruptible(() -> {
+                new Restore(SnapshotTool.of(settings.machines()), control, this::progress)
+                        .restore(
+                                snapshot.toAbsolutePath(),
+                                machines,
+                                token,
+                                bump == null ? OptionalLong.empty() : OptionalLong.of(bump));
+                machines.forEach(machine -> control.start(machine.member()));
+                return created;
+            });
             progress("waiting for " + Counted.of(machines.size(), "member") + " to serve");
             EtcdObserver observer = cluster.observerAt(clientUrls(machines));
             ClusterFacts facts = Waiting.until(

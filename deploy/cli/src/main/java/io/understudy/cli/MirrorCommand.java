@@ -227,7 +227,10 @@ final class MirrorCommand implements Callable<Integer> {
                 seeding.check(clusters.sourceCluster(), seed, flags.timeout);
                 flags.note("dry run: took no snapshot, so free space and the restore are not checked");
             } else {
-                seeding.make(clusters.sourceCluster(), seed, flags.timeout);
+                Foreground.interruptible(() -> {
+                    seeding.make(clusters.sourceCluster(), seed, flags.timeout);
+                    return seed;
+                });
             }
         }
         flags.text("command", String.join(" ", seed.startCommand(binaries.etcd())));

@@ -22,6 +22,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -130,6 +131,30 @@ final class SnapshotToolTest {
             assertThatNoException().isThrownBy(run);
         }
         assertThat(Files.exists(folder.resolve("m1"))).isEqualTo(!isRefused);
+    }
+
+    /** The next attempt refuses a data directory that is not empty. */
+    @Test
+    void aFailedRestoreLeavesNoData() throws Exception {
+        Path tool = Files.writeString(program("failing"), """
+                #!/bin/sh
+                [ $2 = restore ] || exec echo '{"revision": 5, "totalKey": 1, "hash": 1}'
+                for each; do case $each in *m2.part) exit 1 ;; --data-dir=*) mkdir -p "${each#*=}/member" ;; esac; done
+                """);
+        StorageVersionFile.write(folder.resolve("db"), "3.6.0");
+        List<MachineSettings> machines = Stream.of("m1", "m2")
+                .map(name -> MachineSettings.of(
+                        new MemberSpec(name, List.of(URI.create("http://localhost:2380")), List.of()),
+                        ProcessKind.LOCAL,
+                        folder.resolve(name)))
+                .toList();
+        Restore restore = new Restore(new SnapshotTool(tool), new NoMachines(), line -> {});
+
+        assertThatExceptionOfType(SnapshotException.class)
+                .isThrownBy(() -> restore.restoreDatabase(folder.resolve("db"), machines, "new", OptionalLong.of(0)));
+
+        assertThat(folder.resolve("m1")).isEmptyDirectory();
+        assertThat(folder.resolve("m2")).doesNotExist();
     }
 
     private EtcdBinaries binaries(int minor) {

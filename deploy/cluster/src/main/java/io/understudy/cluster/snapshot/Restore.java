@@ -51,8 +51,8 @@ public final class Restore {
      * @param machines all of the new cluster's voters
      * @param token distinguishes the new cluster from the one that the snapshot is of
      * @param bump by how much revisions are moved ahead; 0 for not at all, empty for {@link #bump}
-     * @throws SnapshotException the snapshot is damaged, a member runs or could not start with it, or there is data already;
-     *     nothing was made then
+     * @throws SnapshotException the snapshot is damaged, a member runs or could not start with it, there is data already,
+     *     or a directory cannot be made; no data is left then
      */
     public void restore(Path snapshot, List<MachineSettings> machines, String token, OptionalLong bump) {
         restore(snapshot, tool::verify, machines, token, bump, true);
@@ -93,6 +93,18 @@ public final class Restore {
         if (cluster.bump() > 0) {
             var unused = tool.requireBump();
         }
+        List<Path> made = new ArrayList<>();
+        try {
+            make(snapshot, machines, cluster, made);
+        } catch (RuntimeException e) {
+            // No member has run on them. A directory that was there keeps its owner.
+            made.forEach(directory -> Folders.delete(directory.resolve("member")));
+            throw e;
+        }
+    }
+
+    /** @param made receives the directories with data */
+    private void make(Path snapshot, List<MachineSettings> machines, Founding cluster, List<Path> made) {
         for (MachineSettings machine : machines) {
             if (machine.process() == ProcessKind.MANUAL) {
                 progress.accept("To do for member " + machine.name() + ": copy the snapshot to its machine, then");
@@ -102,6 +114,7 @@ public final class Restore {
                                 .collect(Collectors.joining(" ")));
             } else {
                 restore(snapshot, machine, cluster);
+                made.add(machine.dataDirectory());
                 progress.accept("restored " + machine.name() + " into " + machine.dataDirectory());
             }
         }
