@@ -128,7 +128,7 @@ final class Failures {
         String reason = reason(failure);
         PrintWriter err = command.getErr();
         err.println(command.getCommandSpec().qualifiedName() + ": " + reason);
-        if ("debug".equals(System.getenv("UNDERSTUDY_LOG_LEVEL"))) {
+        if ("debug".equalsIgnoreCase(System.getenv("UNDERSTUDY_LOG_LEVEL"))) {
             failure.printStackTrace(err);
         }
         err.flush();

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -58,7 +59,10 @@ public class Understudy implements Runnable {
     /** Commands that describe all others. */
     private static final Set<String> COMPLETE = Set.of("generate-completion", "help");
 
-    private static final Set<String> LOG_FORMATS = Set.of("text", "json");
+    private static final String LOG_FORMAT = "UNDERSTUDY_LOG_FORMAT";
+    private static final String LOG_LEVEL = "UNDERSTUDY_LOG_LEVEL";
+    private static final List<String> LOG_FORMATS = List.of("text", "json");
+    private static final List<String> LOG_LEVELS = List.of("debug", "info", "warn", "error");
 
     /** Flags that had another name in the previous release. */
     static final Map<String, String> RENAMED = Map.of(
@@ -81,13 +85,24 @@ public class Understudy implements Runnable {
     Understudy() {}
 
     public static void main(String[] arguments) {
-        String format = System.getenv().getOrDefault("UNDERSTUDY_LOG_FORMAT", "text");
-        if (!LOG_FORMATS.contains(format)) {
-            // Nothing would be logged.
-            System.err.println("understudy: UNDERSTUDY_LOG_FORMAT is '" + format + "'; allowed: text, json");
+        wrongLog(System.getenv()).ifPresent(why -> {
+            System.err.println("understudy: " + why);
             System.exit(ExitCode.USAGE);
-        }
+        });
         System.exit(run(line -> {}, arguments));
+    }
+
+    /** Returns why nothing would be logged, or everything. */
+    static Optional<String> wrongLog(Map<String, String> environment) {
+        String format = environment.getOrDefault(LOG_FORMAT, "text");
+        String level = environment.getOrDefault(LOG_LEVEL, "info");
+        if (!LOG_FORMATS.contains(format)) {
+            return Optional.of(LOG_FORMAT + " is '" + format + "'; allowed: " + String.join(", ", LOG_FORMATS));
+        }
+        // logback ignores the case.
+        return LOG_LEVELS.contains(level.toLowerCase(Locale.ROOT))
+                ? Optional.empty()
+                : Optional.of(LOG_LEVEL + " is '" + level + "'; allowed: " + String.join(", ", LOG_LEVELS));
     }
 
     /** Runs a command with the given writers and returns the exit status. */
