@@ -10,6 +10,7 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -37,6 +38,37 @@ final class UnderstudyTest {
         assertThat(run("--version")).isZero();
         assertThat(out.toString()).startsWith("understudy ").hasLineCount(1);
         assertThat(err.toString()).isEmpty();
+    }
+
+    @Test
+    void aLostResultIsAFailure() {
+        Writer full = new Writer() {
+            @Override
+            public void write(char[] text, int from, int length) throws IOException {
+                throw new IOException("No space left on device");
+            }
+
+            @Override
+            public void flush() {}
+
+            @Override
+            public void close() {}
+        };
+        assertThat(Understudy.run(new PrintWriter(full), new PrintWriter(err, true), "version"))
+                .isEqualTo(1);
+        assertThat(err.toString()).isEqualToIgnoringNewLines("understudy: cannot write the output");
+    }
+
+    /** logback takes any other word for debug. */
+    @Test
+    void anUnknownLogLevelOrFormatIsRefused() {
+        assertThat(Understudy.wrongLog(Map.of())).isEmpty();
+        assertThat(Understudy.wrongLog(Map.of("UNDERSTUDY_LOG_LEVEL", "WARN", "UNDERSTUDY_LOG_FORMAT", "json")))
+                .isEmpty();
+        assertThat(Understudy.wrongLog(Map.of("UNDERSTUDY_LOG_LEVEL", "warning")))
+                .contains("UNDERSTUDY_LOG_LEVEL is 'warning'; allowed: debug, info, warn, error");
+        assertThat(Understudy.wrongLog(Map.of("UNDERSTUDY_LOG_FORMAT", "xml")))
+                .contains("UNDERSTUDY_LOG_FORMAT is 'xml'; allowed: text, json");
     }
 
     @ParameterizedTest

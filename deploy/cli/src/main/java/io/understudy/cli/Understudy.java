@@ -123,7 +123,13 @@ public class Understudy implements Runnable {
         }
         line.setParameterExceptionHandler(
                 (failure, words) -> Failures.badUsage(withFormerName(failure, former), words));
-        return line.execute(arguments);
+        int status = line.execute(arguments);
+        // A writer and a print stream keep their failures to themselves.
+        if (status == ExitCode.OK && (line.getOut().checkError() || System.out.checkError())) {
+            line.getErr().println("understudy: cannot write the output");
+            return ExitCode.SOFTWARE;
+        }
+        return status;
     }
 
     private static String[] renamed(String... arguments) {
