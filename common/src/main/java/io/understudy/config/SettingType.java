@@ -145,8 +145,11 @@ record SettingType<T>(
             throw new ExplainedException("missing http:// or https:// before " + text);
         }
         URI uri = URI.create(text);
-        if (uri.getScheme() == null || uri.getHost() == null) {
+        if (uri.getScheme() == null || uri.getRawAuthority() == null) {
             throw new IllegalArgumentException("not a URL: " + uri);
+        }
+        if (uri.getHost() == null) {
+            throw new ExplainedException("no valid host or port; a host name must not contain '_'");
         }
         return uri;
     }

@@ -293,13 +293,13 @@ final class ConfigurationTest {
                     .hasMessageContaining("source.endpoints cannot be '" + bare
                             + "': missing http:// or https:// before " + bare + "; allowed: one or more URLs");
         }
+        assertThatThrownBy(
+                        () -> Configuration.load(file("source: {endpoints: http://my_gw:1}"), NOTHING, NOTHING, ROWS))
+                .hasMessageContaining("no valid host or port; a host name must not contain '_'; allowed: one or more");
         assertThatThrownBy(() -> Configuration.load(file("source: {endpoints: []}"), NOTHING, NOTHING, ROWS))
                 .hasMessageContaining("source.endpoints is an empty list; allowed: one or more URLs");
     }
 
-    @Test
-    void impossibleCombinationsAreReportedWithOtherProblems() throws IOException {
-        Path file = file("{source: {endpoints: http://a:1}, replay: true, loops: 65}");
     /** Only text is split: an argument may contain a comma. */
     @Test
     void anElementOfAListStaysWhole() throws IOException {
@@ -316,6 +316,9 @@ final class ConfigurationTest {
                 .hasMessageContaining("arguments cannot be ' '");
     }
 
+    @Test
+    void impossibleCombinationsAreReportedWithOtherProblems() throws IOException {
+        Path file = file("{source: {endpoints: http://a:1}, replay: true, loops: 65}");
         Check replayNeedsTime = (configuration, report) -> {
             if (configuration.get(REPLAY) && configuration.get(STALL).toSeconds() < 10) {
                 report.problem(configuration, REPLAY, "needs feed.stallTimeout of 10s at least");

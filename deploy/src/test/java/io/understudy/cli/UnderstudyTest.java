@@ -16,8 +16,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
-import java.util.stream.Stream;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -174,6 +174,7 @@ final class UnderstudyTest {
             value = {
                 "mirror translate --revision x, 'x' is not allowed; allowed: an integer of 0 to",
                 "mirror translate --revision 1 --url 127.0.0.1:8081, '127.0.0.1:8081' is not allowed; allowed: a URL with http:// or",
+                "health --url http://my_gw:2379, 'http://my_gw:2379' has no valid host or port; a host name must not contain '_'",
                 "cluster restore --config a --bump-revision -5, '-5' is not allowed; allowed: an integer of 0 to",
                 "mirror switchover --config a --max-lag x, 'x' is not allowed; allowed: an integer of 0 to",
                 "cluster scale x --config a, Invalid value for N: 'x' is not allowed",

@@ -178,6 +178,10 @@ final class Converters {
                 URI url = URI.create(text);
                 boolean isHttp = "http".equalsIgnoreCase(url.getScheme()) || "https".equalsIgnoreCase(url.getScheme());
                 if (isHttp && url.getRawAuthority() != null) {
+                    if (url.getHost() == null) {
+                        throw new TypeConversionException(
+                                "'" + text + "' has no valid host or port; a host name must not contain '_'");
+                    }
                     return url;
                 }
             } catch (IllegalArgumentException e) {
