@@ -72,6 +72,23 @@ final class PkiCommandTest {
     }
 
     @Test
+    void aHostWithABlankIsRefused() {
+        assertThat(pki("init")).isZero();
+        assertThat(pki("issue", "server", "--host=a, b", "--for=server")).isEqualTo(2);
+        assertThat(err.toString()).contains("host is ' b'; allowed: a DNS name or an IP address");
+    }
+
+    /** An interrupt ends the write of a file that was created, as a full disk does. */
+    @Test
+    void aFailedWriteLeavesNoFile() {
+        Thread.currentThread().interrupt();
+        assertThat(pki("init")).isEqualTo(1);
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(folder.resolve("ca.key")).doesNotExist();
+        assertThat(pki("init")).as("%s", err).isZero();
+    }
+
+    @Test
     void anExistingAuthorityIsReportedWithoutAnException() {
         assertThat(pki("init")).isZero();
         assertThat(pki("init")).isEqualTo(1);

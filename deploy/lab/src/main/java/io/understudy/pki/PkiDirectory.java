@@ -157,14 +157,18 @@ public final class PkiDirectory {
             throws IOException {
         String text = "-----BEGIN " + kind + "-----\n"
                 + Base64.getMimeEncoder(64, new byte[] {'\n'}).encodeToString(der) + "\n-----END " + kind + "-----\n";
-        try (SeekableByteChannel channel = Files.newByteChannel(
+        SeekableByteChannel created = Files.newByteChannel(
                 file,
                 Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
-                PosixFilePermissions.asFileAttribute(permissions))) {
+                PosixFilePermissions.asFileAttribute(permissions));
+        try (SeekableByteChannel channel = created) {
             ByteBuffer rest = ByteBuffer.wrap(text.getBytes(StandardCharsets.US_ASCII));
             while (rest.hasRemaining()) {
                 channel.write(rest);
             }
+        } catch (IOException e) {
+            Files.delete(file);
+            throw e;
         }
     }
 

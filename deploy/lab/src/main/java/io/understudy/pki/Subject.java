@@ -31,7 +31,7 @@ public record Subject(@Nullable String commonName, List<String> hosts, Set<Use> 
     }
 
     /** Without a colon, or an IPv6 address. */
-    private static final Pattern HOST = Pattern.compile("[^:/]+|[0-9a-fA-F:.]+");
+    private static final Pattern HOST = Pattern.compile("[^:/\\s]+|[0-9a-fA-F:.]+");
 
     public Subject {
         hosts = List.copyOf(hosts);
