@@ -12,6 +12,18 @@ import org.junit.jupiter.api.Test;
 final class LogFileTest {
 
     @Test
+    void onlyAnEmptyOneIsDeletedAtTheExit() throws IOException {
+        Path log = LogFile.temporary();
+        assertThat(LogFile.written()).isEmpty();
+        Files.writeString(log, "a line");
+        LogFile.deleteEmpty(log);
+        assertThat(LogFile.written()).contains(log);
+        Files.writeString(log, "");
+        LogFile.deleteEmpty(log);
+        assertThat(log).doesNotExist();
+    }
+
+    @Test
     void aTemporaryOneIsNewAndItsUsersAlone() throws IOException {
         Path first = LogFile.temporary();
         Path second = LogFile.temporary();

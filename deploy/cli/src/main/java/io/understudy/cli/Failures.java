@@ -125,7 +125,8 @@ final class Failures {
     }
 
     static int failed(Exception failure, CommandLine command, ParseResult parsed) {
-        String reason = reason(failure);
+        String reason =
+                reason(failure) + LogFile.written().map(log -> "; log: " + log).orElse("");
         PrintWriter err = command.getErr();
         err.println(command.getCommandSpec().qualifiedName() + ": " + reason);
         if ("debug".equalsIgnoreCase(System.getenv("UNDERSTUDY_LOG_LEVEL"))) {
