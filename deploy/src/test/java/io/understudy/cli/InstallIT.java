@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The archive's own {@code install.sh}, into a root of its own, and the units of systemd that it puts there. */
 @Timeout(120)
@@ -119,6 +120,19 @@ final class InstallIT {
                     .isNotEmpty()
                     .allMatch(path -> path.startsWith(root.resolve("etc/understudy")));
         }
+    }
+
+    /** Units with it could not start. */
+    @ParameterizedTest
+    @ValueSource(strings = {"/opt/my apps", "/opt/a|b", "/opt/a&b", "/opt/a\\b", "/opt/a%h"})
+    void aPrefixThatUnitsCannotHaveIsRefused(String prefix) throws Exception {
+        Process process = new ProcessBuilder(HOME + "/install.sh", "--prefix", prefix, "--destdir", root.toString())
+                .redirectErrorStream(true)
+                .start();
+        assertThat(new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+                .contains("--prefix must not contain blanks", prefix);
+        assertThat(process.waitFor()).isEqualTo(2);
+        assertThat(root).isEmptyDirectory();
     }
 
     @Test
