@@ -218,6 +218,19 @@ final class HelmChartIT {
     }
 
     @Test
+    void aVolumeIsAddedOrReplacesTheDefault() throws Exception {
+        String pod = "gateway: {pod: {volumes: [{name: own, emptyDir: {}}, {name: tmp, emptyDir: {sizeLimit: 1Gi}}]}, ";
+        JsonNode volumes = byName(rendered(GATEWAY.replace("gateway: {", pod)))
+                .get("Deployment/understudy-gateway")
+                .tree()
+                .at("/spec/template/spec/volumes");
+        assertThat(volumes)
+                .extracting(volume -> volume.path("name").asText())
+                .containsExactlyInAnyOrder("own", "tmp", "config");
+        assertThat(volumes.findValuesAsText("sizeLimit")).containsExactly("1Gi");
+    }
+
+    @Test
     void eachAlertHasTheAddressOfItsRunbook() throws Exception {
         String values =
                 GATEWAY + "prometheusRule: {enabled: true, labels: {release: p}, docs: \"https://docs.example/\"}\n";
@@ -257,6 +270,9 @@ final class HelmChartIT {
     void unknownAndMissingValuesAreRefused() throws Exception {
         assertThat(helm("template", "x", CHART, "--set", "gateway.replica=3").output())
                 .contains("replica", "not allowed");
+        assertThat(helm("template", "x", CHART, "--set", "mirror.pod.containers[0].name=x")
+                        .output())
+                .contains("/mirror/pod/containers");
         assertThat(helm("template", "x", CHART, "--set", "mirror.enabled=true").output())
                 .contains("mirrors", "missing");
         assertThat(helm("template", "x", CHART).output()).contains("source", "missing");
