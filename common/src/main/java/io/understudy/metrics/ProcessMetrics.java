@@ -88,7 +88,7 @@ public final class ProcessMetrics implements AutoCloseable {
     private static double residentBytes() {
         try (Stream<String> lines = Files.lines(Path.of("/proc/self/status"))) {
             return lines.filter(line -> line.startsWith("VmRSS:"))
-                    .mapToDouble(line -> Double.parseDouble(line.split("\\s+")[1]) * KILOBYTE)
+                    .mapToDouble(line -> Double.parseDouble(line.replaceAll("\\D", "")) * KILOBYTE)
                     .findFirst()
                     .orElse(Double.NaN);
         } catch (IOException | UncheckedIOException e) {
