@@ -61,8 +61,8 @@ public final class Replica implements FeedConsumer {
     private long exceeding;
 
     private volatile @Nullable ClusterId cluster;
-    /** When the state was dropped, or its last rebuild was tried. */
-    private long droppedNanos;
+    /** When a dropped state's next snapshot is due; null while the feed reads one. Of the writing thread. */
+    private @Nullable Long retryNanos;
     /** Null while there is no state. */
     private volatile @Nullable Window window;
 
@@ -178,6 +178,11 @@ public final class Replica implements FeedConsumer {
         return doubted;
     }
 
+    /** The next feed starts with a snapshot, however long that takes. For the writing thread. */
+    void feedOpened() {
+        retryNanos = null;
+    }
+
     /** Whether to open a new feed for a snapshot. For the writing thread. */
     boolean isSnapshotDue() {
         String reason = rebuildWanted.get();
@@ -187,12 +192,8 @@ public final class Replica implements FeedConsumer {
             rebuildWanted.set(null);
             return true;
         }
-        if (!isGivenUp()
-                || System.nanoTime() - droppedNanos < settings.retryInterval().toNanos()) {
-            return false;
-        }
-        droppedNanos = System.nanoTime();
-        return true;
+        Long retry = retryNanos;
+        return retry != null && isGivenUp() && System.nanoTime() - retry >= 0;
     }
 
     /**
@@ -215,7 +216,6 @@ public final class Replica implements FeedConsumer {
         if (reached != null) {
             Condition.Dropped why = new Condition.Dropped("primary moved");
             condition = why;
-            droppedNanos = System.nanoTime();
             generation.incrementAndGet();
             listener.dropped(why);
         }
@@ -294,6 +294,8 @@ public final class Replica implements FeedConsumer {
             doubted = false;
             served = true;
             generation.incrementAndGet();
+        } else if (retryNanos == null) {
+            retryNanos = nextRetry();
         }
         if (exceeding > 0) {
             String reason = "snapshot needs about " + exceeding + " bytes; allowed: " + settings.maxBytes()
@@ -391,7 +393,7 @@ public final class Replica implements FeedConsumer {
                     + " bytes (replica.maxBytes)");
             if (held != null && running != null) {
                 // One state may fit where two do not.
-                droppedNanos = System.nanoTime() - settings.retryInterval().toNanos();
+                retryNanos = System.nanoTime();
             }
             generation.incrementAndGet();
         } else {
@@ -419,13 +421,17 @@ public final class Replica implements FeedConsumer {
                 .log("replica dropped");
         Condition.Dropped why = new Condition.Dropped(reason);
         exceeding = merge == null ? 0 : merge.heapBytes();
+        retryNanos = merge == null ? nextRetry() : null;
         merge = null;
         forgetStates();
         condition = why;
         log.forgetPrevious();
         requireRoom();
-        droppedNanos = System.nanoTime();
         listener.dropped(why);
+    }
+
+    private Long nextRetry() {
+        return System.nanoTime() + settings.retryInterval().toNanos();
     }
 
     /** Dropped, without a rebuild under way. */

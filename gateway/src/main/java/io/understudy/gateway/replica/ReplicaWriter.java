@@ -166,6 +166,7 @@ public final class ReplicaWriter {
     private void follow() throws FeedEndedException, InterruptedException {
         try (Feed opened = source.open(replica.range(), FeedKind.TRANSIENT, null)) {
             feed = opened;
+            replica.feedOpened();
             while (!closing && !isMoveDue() && !replica.isSnapshotDue()) {
                 boolean moves = !pending.isEmpty();
                 if (!opened.poll(moves ? END_POLL : POLL, consumer) && moves) {

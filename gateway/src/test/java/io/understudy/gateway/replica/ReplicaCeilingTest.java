@@ -148,6 +148,22 @@ final class ReplicaCeilingTest {
         assertThat(replica.isSnapshotDue()).isFalse();
     }
 
+    /** Else none would ever be complete if its source takes longer than the interval. */
+    @Test
+    void theRetryIntervalStartsWhenTheSnapshotThatDoesNotFitIsComplete() {
+        Replica replica = replica(Duration.ZERO);
+        replica.snapshotStarted(CLUSTER, new Revision(50));
+        for (int i = 0; i < 20; i++) {
+            replica.snapshotPage(
+                    new KeyRange(i == 0 ? ByteString.EMPTY : key(i), i == 19 ? null : key(i + 1)),
+                    List.of(Keys.entry(key(i), LARGE, 5)));
+            assertThat(replica.isSnapshotDue()).isFalse();
+        }
+        assertThat(replica.condition()).isInstanceOf(Condition.Dropped.class);
+        replica.snapshotCompleted(position(50));
+        assertThat(replica.isSnapshotDue()).isTrue();
+    }
+
     private static void tooLarge(Replica replica) {
         replica.snapshotStarted(CLUSTER, new Revision(50));
         ByteString from = ByteString.EMPTY;

@@ -262,6 +262,20 @@ final class ReplicaWriterTest {
         assertThat(replica.state()).isNull();
     }
 
+    /** A state topic is read as a whole before its snapshot starts. */
+    @Test
+    void aFeedWithoutASnapshotYetIsNotReplaced() throws InterruptedException {
+        Replica small = small();
+        writing(small, () -> {
+            large(5);
+            feeds.next(consumer -> {});
+            feeds.next(consumer -> {});
+            snapshot(9, B);
+            awaitRevision(small, 9);
+            assertThat(feeds.opened).hasSize(3);
+        });
+    }
+
     @Test
     void commitsAreMeasured() {
         long before = System.nanoTime();
@@ -276,6 +290,28 @@ final class ReplicaWriterTest {
         writer.close(Duration.ofSeconds(10));
         assertThat(writer.failed()).isNull();
         assertThat(writer.failure()).isNotDone();
+    }
+
+    /** A replica without room for {@link #large}, which reads another snapshot at once. */
+    private static Replica small() {
+        return new Replica(KeyRange.all(), new ReplicaSettings(1_000, 1 << 20, 1 << 20, Duration.ZERO), state -> {});
+    }
+
+    private void large(long revision) {
+        snapshot(revision, Keys.entry(Keys.key("a"), "x".repeat(2 << 20), revision));
+    }
+
+    /** Runs {@code task} while feeds are written to {@code other} instead, which must not fail. */
+    private void writing(Replica other, Runnable task) throws InterruptedException {
+        writer.close(Duration.ofSeconds(10));
+        ReplicaWriter another = new ReplicaWriter(other, feeds, took -> {}, () -> {});
+        another.start();
+        try {
+            task.run();
+            assertThat(another.failed()).isNull();
+        } finally {
+            another.close(Duration.ofSeconds(10));
+        }
     }
 
     private void rebuildFromASnapshot() {
@@ -293,9 +329,14 @@ final class ReplicaWriterTest {
     }
 
     private void awaitRevision(long revision) {
-        await().atMost(Duration.ofSeconds(20))
-                .until(() ->
-                        replica.state() != null && replica.state().revision().equals(new Revision(revision)));
+        awaitRevision(replica, revision);
+    }
+
+    private static void awaitRevision(Replica replica, long revision) {
+        await().atMost(Duration.ofSeconds(20)).until(() -> {
+            ReplicaState state = replica.state();
+            return state != null && state.revision().equals(new Revision(revision));
+        });
     }
 
     private static Position position(long revision) {
