@@ -40,6 +40,7 @@ final class TailKeeper implements AutoCloseable {
     private final Backoff backoff;
     private final @Nullable TailMove move;
 
+    private final TailRetry initial;
     private TailRetry patience;
     /** Whether the open tail's member has no leader, so that it may miss commits. */
     private boolean isLeaderless;
@@ -78,7 +79,8 @@ final class TailKeeper implements AutoCloseable {
         this.backoff = backoff;
         this.move = watch == WatchedVoter.LEADER ? new TailMove(cluster, options.stallTimeout()) : null;
         this.facts = new SourceFacts(cluster, options.requestTimeout());
-        this.patience = TailRetry.initial(options.stallTimeout());
+        this.initial = TailRetry.initial(options.stallTimeout());
+        this.patience = initial;
     }
 
     boolean isOpen() {
@@ -125,7 +127,7 @@ final class TailKeeper implements AutoCloseable {
         }
     }
 
-    /** Ends the tail, if one is open; the next event opens another. */
+    /** Ends the tail, if one is open; the next event opens another, without fragments. */
     void drop() {
         Tail open = tail;
         if (open != null) {
@@ -134,6 +136,7 @@ final class TailKeeper implements AutoCloseable {
         tail = null;
         member = null;
         isMoved = false;
+        patience = initial;
         if (move != null) {
             move.abandon();
         }
@@ -248,10 +251,8 @@ final class TailKeeper implements AutoCloseable {
             return;
         }
         // Only what comes after the opening proves that the member serves.
-        if (!backoff.isFirst() || patience.stallsInARow() > 0) {
-            backoff.succeeded();
-            patience = TailRetry.initial(options.stallTimeout());
-        }
+        backoff.succeeded();
+        patience = initial;
         if (serving != null && event instanceof TailEvent.Marked) {
             cluster.reportSuccess(serving, Duty.WATCH);
         }
@@ -267,7 +268,7 @@ final class TailKeeper implements AutoCloseable {
                 .addKeyValue("cause", loss.getMessage())
                 .log("watch lost");
         metrics.reopened(loss.reason());
-        patience = patience.after(loss.reason());
+        TailRetry next = patience.after(loss.reason());
         Endpoint failed = member;
         if (failed != null) {
             cluster.reportFailure(failed, Duty.WATCH, loss);
@@ -276,6 +277,7 @@ final class TailKeeper implements AutoCloseable {
             move.lost();
         }
         drop();
+        patience = next;
         if (failed != null && is(failed, Health.UNREACHABLE)) {
             backoff.missed();
         } else {
@@ -297,10 +299,10 @@ final class TailKeeper implements AutoCloseable {
     /**
      * How a tail is opened after the ones before it failed.
      *
-     * <p>Fragments are requested only after a response was too large, then until commits arrive: etcd cuts a response in
-     * time quadratic in the events of a fragment ({@code sendFragments} in {@code v3rpc/watch.go}), so that one commit of
-     * 200,000 deletions takes it a minute or more, and milliseconds unfragmented. A live response is one commit anyway, it
-     * is a thousand commits of history that can be too large.
+     * <p>Fragments are requested only after a response was too large, then until commits arrive or a snapshot starts: etcd
+     * cuts a response in time quadratic in the events of a fragment ({@code sendFragments} in {@code v3rpc/watch.go}), so
+     * that one commit of 200,000 deletions takes it a minute or more, and milliseconds unfragmented. A live response is
+     * one commit anyway, it is a thousand commits of history, or of a consumer that fell behind, that can be too large.
      *
      * <p>The timeout grows with each tail in a row that stalled: etcd starts over with each watch, so a commit that takes
      * it longer than the timeout would never arrive.
