@@ -292,7 +292,7 @@ final class Tail implements AutoCloseable {
         return facts.differentHistory(where, channel, range, position, why);
     }
 
-    private TailLostException stalled() throws FeedEndedException, InterruptedException {
+    private TailLostException stalled() throws LargeCommitException, FeedEndedException, InterruptedException {
         Revision known = head;
         if (opening != null && known != null && known.isBefore(position.revision())) {
             // Silent because it has not got there: lag, unless the cluster as a whole has gone back.
@@ -301,6 +301,10 @@ final class Tail implements AutoCloseable {
                     TailLostException.Reason.BEHIND,
                     where + " is at revision " + known + ", the feed at " + position.revision());
         }
+        if (fragments && known != null && isReplaceable()) {
+            // Splitting the next commit may take etcd minutes.
+            throw new LargeCommitException(nextTooLarge(), opening == null);
+        }
         return new TailLostException(
                 TailLostException.Reason.STALLED,
                 where + " sent no watch response for " + stallTimeout.toMillis() + " ms");
@@ -308,14 +312,14 @@ final class Tail implements AutoCloseable {
 
     private void onClosed(Status status) throws TailLostException, FeedEndedException {
         boolean isTooLarge = EtcdErrors.isMessageTooLarge(status);
-        // Once live, a response is one commit.
-        boolean isLive = opening == null && head != null && !position.revision().isBefore(head);
+        // A response to a watcher at the present is one commit. One that fell behind gets up to 1,000.
+        boolean isLive = opening == null
+                && head != null
+                && !position.revision().isBefore(head)
+                && facts.newestRevision() <= position.revision().next().value();
         boolean drops = opening != null && opening.dropsCommits();
         if (isTooLarge && !fragments && isReplaceable() && (isLive || drops)) {
-            Revision next = drops && opening != null
-                    ? opening.start()
-                    : position.revision().next();
-            large = new CommitTooLarge(next, "", maxCommitBytes, maxCommitBytes, "feed.maxCommitBytes");
+            large = nextTooLarge();
             return;
         }
         EtcdFailure failure = EtcdErrors.classify(Duty.WATCH, status);
@@ -326,6 +330,14 @@ final class Tail implements AutoCloseable {
                 isTooLarge ? TailLostException.Reason.TOO_LARGE : TailLostException.Reason.STREAM_ENDED,
                 where + " closed the watch: " + failure,
                 status.asException());
+    }
+
+    private CommitTooLarge nextTooLarge() {
+        Recognition recognition = opening;
+        Revision next = recognition != null && recognition.dropsCommits()
+                ? recognition.start()
+                : position.revision().next();
+        return new CommitTooLarge(next, "", maxCommitBytes, maxCommitBytes, "feed.maxCommitBytes");
     }
 
     private Gap compacted(Revision compacted) {
