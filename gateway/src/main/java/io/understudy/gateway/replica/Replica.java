@@ -291,7 +291,6 @@ public final class Replica implements FeedConsumer {
     public void snapshotCompleted(Position position) {
         if (!isGivenUp()) {
             window = new Window(running().complete(position));
-            doubted = false;
             served = true;
             generation.incrementAndGet();
         } else if (retryNanos == null) {
@@ -304,6 +303,8 @@ public final class Replica implements FeedConsumer {
             LOG.atWarn().addKeyValue("cause", reason).log("replica does not fit");
         }
         merge = null;
+        // The history is verified, whether the state fits or not.
+        doubted = false;
         log.begin(position.revision().value());
         reached(position);
         requireRoom();

@@ -277,6 +277,24 @@ final class ReplicaWriterTest {
     }
 
     @Test
+    void aVerifiedSnapshotThatDoesNotFitEndsTheDoubt() throws InterruptedException {
+        Replica small = small();
+        writing(small, () -> {
+            snapshot(5, A);
+            awaitRevision(small, 5);
+            small.rebuild("it differs");
+            await().atMost(Duration.ofSeconds(20)).until(() -> feeds.opened.size() == 3);
+            feeds.nextResumed(consumer -> consumer.progress(position(9)));
+            feeds.nextResumed(consumer -> {
+                throw new FeedEndedException.Gap(position(9), new Revision(11), "compacted");
+            });
+            large(9);
+            snapshot(12, B);
+            awaitRevision(small, 12);
+        });
+    }
+
+    @Test
     void commitsAreMeasured() {
         long before = System.nanoTime();
         feeds.next(consumer -> consumer.commit(SourceModel.commit(9, List.of(new Change.Put(B))), position(9)));
