@@ -83,13 +83,15 @@ final class Cohort {
         }
     }
 
-    /** Passes every watcher to {@code each}. */
-    void forEach(Consumer<Watcher> each) {
-        for (FilterGroup filterGroup : filterGroups.values().toArray(new FilterGroup[0])) {
-            for (int i = filterGroup.size() - 1; i >= 0; i--) {
-                each.accept(filterGroup.get(i));
+    /** Returns all watchers, in a copy: any of them may leave at the end of another. */
+    List<Watcher> watchers() {
+        List<Watcher> all = new ArrayList<>(size);
+        for (FilterGroup filterGroup : filterGroups.values()) {
+            for (int i = 0; i < filterGroup.size(); i++) {
+                all.add(filterGroup.get(i));
             }
         }
+        return all;
     }
 
     /** The filter groups by their ranges. */

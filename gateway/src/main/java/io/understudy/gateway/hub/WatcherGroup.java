@@ -3,6 +3,7 @@ package io.understudy.gateway.hub;
 import io.understudy.gateway.replica.CommitLog;
 import io.understudy.gateway.replica.LoggedCommit;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -266,7 +267,7 @@ final class WatcherGroup {
         while (!coming.isEmpty() && coming.firstKey() <= log.former() + 1) {
             Set<Watcher> first = coming.pollFirstEntry().getValue();
             early -= first.size();
-            first.forEach(watcher -> end(watcher, revision() + 1));
+            end(first, revision() + 1);
         }
     }
 
@@ -274,7 +275,7 @@ final class WatcherGroup {
     private void endMoved(Cohort cohort) {
         long movedAt = log.movedAt();
         if (cohort.revision() < movedAt) {
-            cohort.forEach(watcher -> {
+            forEachActive(cohort.watchers(), watcher -> {
                 // Some may be ahead of the cohort.
                 if (!log.continues(watcher.spec().range(), Math.max(watcher.delivered, cohort.revision()))) {
                     cohort.remove(watcher);
@@ -287,18 +288,16 @@ final class WatcherGroup {
     /** Ends all watchers: the following commits have other revisions. */
     void restart(long compactRevision) {
         List<Watcher> all = new ArrayList<>(parked);
-        live.forEach(all::add);
-        behind.values().forEach(cohort -> cohort.forEach(all::add));
+        all.addAll(live.watchers());
+        behind.values().forEach(cohort -> all.addAll(cohort.watchers()));
         coming.values().forEach(all::addAll);
         parked.clear();
         behind.clear();
         coming.clear();
         early = 0;
         live = new Cohort(CommitLog.NONE);
-        for (Watcher watcher : all) {
-            watcher.filterGroup = null;
-            end(watcher, compactRevision);
-        }
+        all.forEach(watcher -> watcher.filterGroup = null);
+        end(all, compactRevision);
     }
 
     /** Moves the live cohort behind, as the log has dropped its next commits. */
@@ -312,7 +311,7 @@ final class WatcherGroup {
     /** Ends the watchers that need compacted commits. Others of the cohort may be ahead of the gap. */
     private void compacted(Cohort cohort, CatchUps.Compacted found) {
         behind.remove(cohort.revision(), cohort);
-        cohort.forEach(watcher -> {
+        forEachActive(cohort.watchers(), watcher -> {
             cohort.remove(watcher);
             if (watcher.delivered + 1 >= found.next()) {
                 place(watcher, watcher.delivered);
@@ -364,7 +363,7 @@ final class WatcherGroup {
         });
     }
 
-    private static void forEachActive(Set<Watcher> watchers, Consumer<Watcher> each) {
+    private static void forEachActive(Collection<Watcher> watchers, Consumer<Watcher> each) {
         for (Watcher watcher : watchers) {
             // Another's listener may have cancelled it.
             if (watcher.state() == Watcher.State.ACTIVE) {
@@ -382,15 +381,23 @@ final class WatcherGroup {
         }
     }
 
-    /** Ends a watcher that is in no cohort as compacted. */
     private void end(Watcher watcher, long compactRevision) {
-        watcher.state(Watcher.State.COMPACTED);
-        size--;
-        hub.compacted();
-        try {
-            watcher.listener().compacted(compactRevision);
-        } catch (RuntimeException | Error e) {
-            hub.failed(watcher, e);
+        end(List.of(watcher), compactRevision);
+    }
+
+    /** Ends watchers that are in no cohort as compacted. The listener of one may cancel others. */
+    private void end(Collection<Watcher> watchers, long compactRevision) {
+        watchers.forEach(watcher -> watcher.state(Watcher.State.COMPACTED));
+        size -= watchers.size();
+        for (Watcher watcher : watchers) {
+            if (watcher.state() == Watcher.State.COMPACTED) {
+                hub.compacted();
+                try {
+                    watcher.listener().compacted(compactRevision);
+                } catch (RuntimeException | Error e) {
+                    hub.failed(watcher, e);
+                }
+            }
         }
     }
 

@@ -25,6 +25,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -143,6 +144,69 @@ final class WatchHubTest {
         assertThat(future.compacted()).isNull();
         assertThat(List.of(live, slow, behind, ahead))
                 .allSatisfy(each -> assertThat(each.failure()).isNull());
+    }
+
+    @Test
+    void aWatcherThatEndsAsCompactedMayCancelAnotherOfItsRange() {
+        commits(10);
+        source.forget(10);
+        source.compact(8);
+        loop.turn();
+        List<RecordingWatcher> recorders = recorders(4);
+        List<Watcher> watchers =
+                recorders.stream().map(recorder -> watch(2, recorder)).toList();
+        for (int i = 0; i < 4; i++) {
+            recorders.get(i).whenCompacted(watchers.get((i + 2) % 4)::cancel);
+        }
+
+        awaitThat(() -> assertThat(recorders)
+                .filteredOn(each -> each.compacted() != null)
+                .hasSize(2)
+                .allSatisfy(each -> assertThat(each.compacted()).isEqualTo(8)));
+        assertThat(loop.counts()).isEqualTo(new LoopHub.Counts(0, 0, 0, 0));
+    }
+
+    @Test
+    void aWatcherThatEndsAtARestartMayCancelAllOthers() {
+        commits(10);
+        loop.turn();
+        source.forget(5);
+        List<RecordingWatcher> recorders = recorders(6);
+        Watcher parked = watch(0, recorders.get(0));
+        recorders.get(0).ready(false);
+        commits(1);
+        loop.turn();
+        assertThat(parked.state()).isEqualTo(Watcher.State.PARKED);
+        List<Watcher> watchers = List.of(
+                parked,
+                watch(0, recorders.get(1)),
+                watch(0, recorders.get(2)),
+                watch(2, recorders.get(3)),
+                watch(100, recorders.get(4)),
+                watch(100, recorders.get(5)));
+        recorders.forEach(each -> each.whenCompacted(() -> watchers.forEach(Watcher::cancel)));
+
+        restart(20, 4);
+        assertThat(recorders).filteredOn(each -> each.compacted() != null).hasSize(1);
+        assertThat(recorders).allSatisfy(each -> assertThat(each.failure()).isNull());
+        assertThat(loop.counts()).isEqualTo(new LoopHub.Counts(0, 0, 0, 0));
+    }
+
+    @Test
+    void aWatcherOfAnAmbiguousRevisionMayCancelAnother() {
+        commits(5);
+        restart(20, 4);
+        source.log().begin(6);
+        loop.turn();
+        List<RecordingWatcher> recorders = recorders(2);
+        List<Watcher> watchers = new ArrayList<>();
+        recorders.forEach(each -> each.whenCompacted(() -> watchers.forEach(Watcher::cancel)));
+        addTogether(loop, () -> recorders.forEach(each -> watchers.add(watch(15, each))));
+        commits(1);
+
+        runTasks();
+        assertThat(recorders).filteredOn(each -> each.compacted() != null).hasSize(1);
+        assertThat(loop.counts()).isEqualTo(new LoopHub.Counts(1, 0, 0, 0));
     }
 
     @Test
@@ -588,6 +652,10 @@ final class WatchHubTest {
         runTasks();
         assertThat(other.events()).hasSize(2);
         assertThat(past.events()).hasSize(4);
+    }
+
+    private static List<RecordingWatcher> recorders(int count) {
+        return Stream.generate(RecordingWatcher::new).limit(count).toList();
     }
 
     private static LoggedCommit puts(long revision, int keys, Function<ByteString, @Nullable Entry> previous) {
