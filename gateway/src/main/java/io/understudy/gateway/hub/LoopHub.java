@@ -15,6 +15,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -219,20 +220,24 @@ public final class LoopHub {
 
     void learn(LoggedCommit commit) {
         if (learning.add(commit)) {
-            CompletableFuture<Void> unused = hub.previousEntries().learn(commit).whenComplete((nothing, failure) -> {
-                Throwable why = failure instanceof CompletionException ? failure.getCause() : failure;
-                // The source was closed; another one may replace it.
-                boolean retries = why instanceof CancellationException;
-                Executor then =
-                        retries ? CompletableFuture.delayedExecutor(RETRY_MILLIS, TimeUnit.MILLISECONDS, loop) : loop;
-                then.execute(() -> {
-                    learning.remove(commit);
-                    if (why != null && !retries) {
-                        withPrevious.unreadable(commit, why);
-                    }
-                    turn();
-                });
-            });
+            CompletableFuture<Void> unused = CompletableFuture.completedFuture(commit)
+                    .thenCompose(hub.previousEntries()::learn)
+                    .whenComplete((nothing, failure) -> {
+                        Throwable why = failure instanceof CompletionException ? failure.getCause() : failure;
+                        // The source was closed; another one may replace it.
+                        boolean retries =
+                                why instanceof CancellationException || why instanceof RejectedExecutionException;
+                        Executor then = retries
+                                ? CompletableFuture.delayedExecutor(RETRY_MILLIS, TimeUnit.MILLISECONDS, loop)
+                                : loop;
+                        then.execute(() -> {
+                            learning.remove(commit);
+                            if (why != null && !retries) {
+                                withPrevious.unreadable(commit, why);
+                            }
+                            turn();
+                        });
+                    });
         }
     }
 

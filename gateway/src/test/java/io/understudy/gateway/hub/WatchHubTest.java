@@ -22,7 +22,9 @@ import java.util.Queue;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -419,6 +421,36 @@ final class WatchHubTest {
         runTasks();
         assertThat(other.events()).hasSize(1);
         assertThat(plain.events()).hasSize(3);
+    }
+
+    /** As those of a source that is just replaced. */
+    @Test
+    void previousValuesThatCannotBeRequestedAreRequestedAgain() {
+        commits(2);
+        source.includePrevious(false);
+        AtomicBoolean rejected = new AtomicBoolean();
+        try (WatchHub retrying = new WatchHub(
+                HubSettings.DEFAULTS,
+                source.log(),
+                new KeptVersions(() -> Long.MAX_VALUE, ended -> {}),
+                source,
+                commit -> {
+                    if (rejected.compareAndSet(false, true)) {
+                        throw new RejectedExecutionException("closed");
+                    }
+                    return source.learn(commit);
+                },
+                new SimpleMeterRegistry())) {
+            LoopHub watchers = retrying.on(tasks::add);
+            watchers.turn();
+            RecordingWatcher recorder = new RecordingWatcher();
+            Watcher unused = watchers.add(new WatchSpec(KeyRange.all(), 0, true, false, false), recorder);
+            source.commit(Map.of("again", "1"));
+            source.commit(Map.of("again", "2"));
+            retrying.wake();
+            awaitThat(() -> assertThat(recorder.events()).hasSize(2));
+            assertThat(rejected).isTrue();
+        }
     }
 
     @Test
