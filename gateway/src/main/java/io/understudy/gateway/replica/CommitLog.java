@@ -26,8 +26,7 @@ public final class CommitLog {
     private volatile long from = NONE;
     private volatile long head = NONE;
     private final AtomicLong former = new AtomicLong();
-    /** The source has compacted the revisions before this one. */
-    private volatile long compacted;
+    private final AtomicLong compacted = new AtomicLong();
 
     private volatile Move lastMove = Move.NONE;
 
@@ -71,7 +70,7 @@ public final class CommitLog {
 
     /** {@link #from} without compacted revisions; earlier watchers are left to the source. */
     public long readableFrom() {
-        return Math.max(from, Math.min(compacted - 1, head));
+        return Math.max(from, Math.min(compacted.get() - 1, head));
     }
 
     /** Whether all commits after that revision are held, and the source has not compacted them. */
@@ -81,12 +80,17 @@ public final class CommitLog {
 
     /** Whether the source has compacted all revisions before that one, but not that one. */
     public boolean isCompactRevision(long revision) {
-        return revision == compacted;
+        return revision == compacted.get();
     }
 
-    /** The source has compacted all revisions before {@code revision}. Thread-safe. */
+    /** The source has compacted all revisions before this one. */
+    long compacted() {
+        return compacted.get();
+    }
+
+    /** The source has compacted all revisions before {@code revision}. Thread-safe; the greatest one counts. */
     void compacted(long revision) {
-        compacted = revision;
+        long unused = compacted.accumulateAndGet(revision, Math::max);
     }
 
     /** The greatest revision before the last {@link #restart}, or 0. Clients' revisions up to it are ambiguous. */
@@ -145,7 +149,7 @@ public final class CommitLog {
      */
     public void restart(long seen) {
         formerly(seen);
-        compacted = 0;
+        compacted.set(0);
         lastMove = Move.NONE;
         // First, so that no reader skips a missing commit.
         from = NONE;

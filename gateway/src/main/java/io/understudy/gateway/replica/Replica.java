@@ -55,7 +55,6 @@ public final class Replica implements FeedConsumer {
     private final AtomicLong generation = new AtomicLong();
     private final CommitLog log = new CommitLog();
     private final KeptVersions kept;
-    private final AtomicLong compacted = new AtomicLong();
     private @Nullable SnapshotMerge merge;
     /** The approximate heap use of the current snapshot if above the limit, else 0. Of the writing thread. */
     private long exceeding;
@@ -102,7 +101,7 @@ public final class Replica implements FeedConsumer {
      */
     public @Nullable ReplicaState at(Revision revision) {
         Window held = readable();
-        return held == null || revision.value() < compacted.get() ? null : held.at(revision);
+        return held == null || revision.value() < log.compacted() ? null : held.at(revision);
     }
 
     /**
@@ -111,14 +110,14 @@ public final class Replica implements FeedConsumer {
      */
     public void compacted(ClusterId source, Revision revision) {
         if (source.equals(cluster)) {
-            log.compacted(compacted.accumulateAndGet(revision.value(), Math::max));
+            log.compacted(revision.value());
         }
     }
 
     /** The oldest revision that the replica serves; null before the first snapshot. */
     public @Nullable Revision oldest() {
         long from = log.from();
-        return from == CommitLog.NONE ? null : new Revision(Math.max(from, compacted.get()));
+        return from == CommitLog.NONE ? null : new Revision(Math.max(from, log.compacted()));
     }
 
     /**
@@ -221,7 +220,6 @@ public final class Replica implements FeedConsumer {
         }
         if (back) {
             log.restart(seen);
-            compacted.set(0);
             revision = null;
             listener.restarted(move.revision());
         } else if (reached != null) {

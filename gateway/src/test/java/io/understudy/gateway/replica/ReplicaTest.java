@@ -94,6 +94,15 @@ final class ReplicaTest {
         assertThat(replica.log().size()).isZero();
     }
 
+    /** Two threads may report compactions in another order. */
+    @Test
+    void theCompactRevisionOfTheLogDoesNotDecrease() {
+        CommitLog log = new CommitLog();
+        log.compacted(20);
+        log.compacted(10);
+        assertThat(log.isCompactRevision(20)).isTrue();
+    }
+
     @Test
     void refusesAnotherCluster() {
         load(5);
