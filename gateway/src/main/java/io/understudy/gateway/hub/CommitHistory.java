@@ -93,7 +93,8 @@ public interface CommitHistory {
     /**
      * Reads the previous entries of a commit from the source, when the replica has none.
      *
-     * <p>Invariant V7: watches continue while the replica is dropped, with previous values read from the source.
+     * <p>Invariant V7: watches continue while the replica is dropped, except during the snapshot of a rebuild, with
+     * previous values read from the source.
      */
     @FunctionalInterface
     interface PreviousEntries {
