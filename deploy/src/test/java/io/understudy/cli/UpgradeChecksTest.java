@@ -32,6 +32,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -238,6 +239,29 @@ final class UpgradeChecksTest {
                 .satisfies(refusal -> assertThat(refusal.why()).contains("m1 has no readable data"));
     }
 
+    /** etcdutl deletes the file of a defragmentation under way, and renames unreadable snapshots. */
+    @Test
+    void theSearchForContentOfTheV2ApiChangesNoData() throws Exception {
+        machine = machine.withProgram(program("3.5.33"));
+        program("etcdutl", """
+                case "$*" in
+                version) echo "etcdutl version: 3.5.33" ;;
+                *--help) echo --data-dir ;;
+                *) data=${3#--data-dir=} && cat "$data"/member/wal/*.wal "$data"/member/snap/1.snap && rm "$data"/member/snap/* ;;
+                esac
+                """);
+        Path snapshots = Files.createDirectories(folder.resolve("m1/member/snap"));
+        List<Path> kept =
+                List.of(Files.createFile(snapshots.resolve("1.snap")), Files.createFile(snapshots.resolve("db.tmp.1")));
+        // The metadata record of member 1 of cluster 7.
+        Files.write(
+                Files.createDirectories(folder.resolve("m1/member/wal")).resolve("0.wal"),
+                HexFormat.of().parseHex("080000000000000008011a0408011007"));
+
+        assertThat(refusals("3.6.16", Optional.of("3.5.33"), true)).isEmpty();
+        assertThat(kept).allMatch(Files::exists);
+    }
+
     /** 3.5 starts with them, and does not report their version. */
     @Test
     void dataOfALaterVersionAreNotUpgraded() throws Exception {
@@ -367,8 +391,11 @@ final class UpgradeChecksTest {
     }
 
     private Path program(String version) throws IOException {
-        Path program = folder.resolve("etcd");
-        Files.writeString(program, "#!/bin/sh\necho etcd Version: " + version + "\n");
+        return program("etcd", "echo etcd Version: " + version + "\n");
+    }
+
+    private Path program(String name, String script) throws IOException {
+        Path program = Files.writeString(folder.resolve(name), "#!/bin/sh\n" + script);
         return Files.setPosixFilePermissions(program, PosixFilePermissions.fromString("rwx------"));
     }
 }

@@ -14,6 +14,7 @@ import io.understudy.etcd.EtcdVersion;
 import io.understudy.local.binary.EtcdBinaries;
 import io.understudy.local.process.Command;
 import io.understudy.local.process.CommandFailedException;
+import io.understudy.local.process.Folders;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -214,11 +215,32 @@ record UpgradeChecks(
                     "Put the etcdutl of the newest 3.5 on PATH, or " + confirm));
         }
         try {
-            var unused = Command.of(List.of(tool.get().toString(), "check", "v2store", "--data-dir=" + data))
-                    .run(V2_DEADLINE);
-            return Optional.empty();
+            Path links = Files.createTempDirectory("understudy-v2-");
+            try {
+                // etcdutl deletes the file of a defragmentation and renames unreadable snapshots
+                // (api/snap/snapshotter.go).
+                link(data.resolve("member/wal"), links.resolve("member/wal"), ".wal");
+                link(data.resolve("member/snap"), links.resolve("member/snap"), ".snap");
+                var unused = Command.of(List.of(tool.get().toString(), "check", "v2store", "--data-dir=" + links))
+                        .run(V2_DEADLINE);
+                return Optional.empty();
+            } finally {
+                Folders.delete(links);
+            }
+        } catch (IOException e) {
+            return Optional.of(v2Refusal(member.label(), "cannot link to the data in " + data + ": " + e, confirm));
         } catch (CommandFailedException e) {
             return Optional.of(v2Refusal(member.label(), String.valueOf(e.getMessage()), confirm));
+        }
+    }
+
+    private static void link(Path from, Path to, String suffix) throws IOException {
+        Files.createDirectories(to);
+        try (Stream<Path> files = Files.list(from.toAbsolutePath())) {
+            for (Path file :
+                    files.filter(each -> each.toString().endsWith(suffix)).toList()) {
+                Files.createSymbolicLink(to.resolve(file.getFileName()), file);
+            }
         }
     }
 
