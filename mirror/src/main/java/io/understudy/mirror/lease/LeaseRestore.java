@@ -134,15 +134,11 @@ record LeaseRestore(
 
     private List<LeasedKey> compared(List<LeasedKey> keys) {
         List<LeasedKey> compared = new ArrayList<>(keys.size());
-        int limit = FIRST_PAGE_KEYS;
-        while (compared.size() < keys.size()) {
-            List<LeasedKey> some = keys.subList(compared.size(), Math.min(keys.size(), compared.size() + limit));
+        for (List<LeasedKey> some : parts(keys, batch)) {
             TxnRequest.Builder reads = TxnRequest.newBuilder();
-            some.forEach(key -> reads.addSuccess(EtcdMessages.get(key.key())));
+            some.forEach(key -> reads.addSuccess(RequestOp.newBuilder().setRequestRange(withoutValue(key.key()))));
             TxnResponse answers = atTarget.until(
                     "read of keys with leases in the target", () -> target.kv(stub -> stub.txn(reads.build())));
-            long perKey = Math.max(1, answers.getSerializedSize() / some.size());
-            limit = (int) Math.max(FIRST_PAGE_KEYS, Math.min(batch, PAGE_BYTES / perKey));
             for (int i = 0; i < some.size(); i++) {
                 LeasedKey key = some.get(i);
                 RangeResponse answer = answers.getResponses(i).getResponseRange();
@@ -151,6 +147,11 @@ record LeaseRestore(
             }
         }
         return compared;
+    }
+
+    /** Sorted by value, since etcd 3.7 otherwise omits the lease ({@code etcdserver/txn/range.go}). */
+    private static RangeRequest.Builder withoutValue(ByteString key) {
+        return RangeRequest.newBuilder().setKey(key).setKeysOnly(true).setSortTarget(RangeRequest.SortTarget.VALUE);
     }
 
     private List<ByteString> values(List<LeasedKey> keys, Position at) {

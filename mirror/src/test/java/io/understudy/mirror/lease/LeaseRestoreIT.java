@@ -22,6 +22,10 @@ import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -91,6 +95,35 @@ final class LeaseRestoreIT {
                 .getKvsList());
         found.sort(Comparator.comparingLong(KeyValue::getCreateRevision));
         assertThat(found).extracting(entry -> entry.getKey().toStringUtf8()).isEqualTo(created);
+    }
+
+    /** Together they may be larger than a response. */
+    @Test
+    void valuesOfTheTargetAreNotRead() throws Exception {
+        long lease = owner.grant(60);
+        String large = "v".repeat(100_000);
+        for (int i = 0; i < 30; i++) {
+            owner.put("/large/" + i, large, lease);
+        }
+        assertThat(kept.restore(now(), null, this::write)).isTrue();
+        long written = target.revision();
+        long sent = sentByTarget();
+        source.put("/plain", "");
+
+        assertThat(kept.restore(now(), null, this::write)).isTrue();
+        assertThat(target.revision()).isEqualTo(written);
+        assertThat(sentByTarget() - sent).isLessThan(1_000_000);
+    }
+
+    private static long sentByTarget() throws Exception {
+        URI metrics = CLUSTERS.target().leader().clientUrl().resolve("/metrics");
+        return HttpClient.newHttpClient()
+                .send(HttpRequest.newBuilder(metrics).build(), BodyHandlers.ofLines())
+                .body()
+                .filter(line -> line.startsWith("etcd_network_client_grpc_sent_bytes_total "))
+                .mapToLong(line -> (long) Double.parseDouble(line.substring(line.indexOf(' '))))
+                .findFirst()
+                .orElseThrow();
     }
 
     @Test
