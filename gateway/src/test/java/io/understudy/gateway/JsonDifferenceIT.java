@@ -3,6 +3,8 @@ package io.understudy.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.understudy.gateway.forward.ForwardSettings;
+import io.understudy.gateway.forward.ForwardSettings.Writes;
 import io.understudy.local.junit.EtcdExtension;
 import java.io.IOException;
 import java.net.URI;
@@ -23,6 +25,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -34,6 +37,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
  * <p>Tests invariant J1.
  */
 @Timeout(180)
+@Tag("core")
 final class JsonDifferenceIT {
 
     private static final int WRITES = 200;
@@ -69,7 +73,8 @@ final class JsonDifferenceIT {
     @BeforeAll
     static void start() throws Exception {
         etcd = SOURCE.cluster().clientUrls().get(0);
-        fixture = new GatewayFixture(GatewayFixture.settings(SOURCE.cluster()));
+        fixture = new GatewayFixture(
+                GatewayFixture.settings(SOURCE.cluster()).with(ForwardSettings.DEFAULTS.with(Writes.FORWARD)));
         gateway = URI.create("http://127.0.0.1:" + fixture.gateway.apiPort());
         new JsonDifferenceIT().fill();
         fixture.awaitReady();
@@ -166,11 +171,28 @@ final class JsonDifferenceIT {
                 "{\"serializable\":\"true\"}",
                 "{\"sort_order\":1.5}",
                 "{\"sort_order\":{}}",
+                "{\"key\":\"YQ==\",\"sort_order\":\"ascend\"}",
+                "{\"key\":\"YQ==\",\"sort_order\":1.0}",
+                "{\"key\":\"YQ==\",\"limit\":\" 1\"}",
+                "{\"key\":\"YQ\"}",
+                "{\"key\":\"-_==\"}",
+                "{\"key\":\"Yg==\",\"key\":\"YQ==\"}",
                 "{\"unknown\":\"\\ud800\"}",
                 "{\"unknown\":{\"a\":[1,{\"b\":\"c\"}]},\"key\":1}",
                 "{\"KEY\":\"YQ==\"}")) {
             assertAlike(RANGE, body.getBytes(StandardCharsets.UTF_8));
         }
+        for (String txn : List.of(
+                "{\"compare\":[null]}",
+                "{\"success\":[null]}",
+                "{\"compare\":[{\"key\":\"YQ==\",\"target\":\"CREATED\",\"create_revision\":0}]}",
+                "{\"compare\":[{\"key\":\"YQ==\",\"lease\":7,\"version\":0}]}")) {
+            assertAlike(TXN, txn.getBytes(StandardCharsets.UTF_8));
+        }
+        // Without that role, so that nothing is granted by one of both.
+        assertAlike(
+                "/v3/auth/role/grant",
+                "{\"name\":\"none\",\"perm\":{\"permType\":\"write\"}}".getBytes(StandardCharsets.UTF_8));
         assertAlike(RANGE, new byte[] {'{', (byte) 0x80});
         assertAlike(RANGE, new byte[] {'{', '"', (byte) 0x80, '"', ':', '1', '}'});
         assertAlike(RANGE, new byte[] {'{', '"', 'k', 'e', 'y', '"', ':', '"', (byte) 0xc3, '"', '}'});

@@ -32,7 +32,7 @@ final class JsonLines implements AutoCloseable {
     /** Removes the words of JSON parsers from errors; etcd's own name it. */
     static String withoutParserWords(String body) {
         return body.replaceAll(
-                "(\"(?:error|message)\":\\s?\")(?:proto|invalid character|unexpected)(?:[^\"\\\\]++|\\\\.)*+\"",
+                "(\"(?:error|message)\":\\s?\")(?:proto|json|invalid character|unexpected|unknown value|illegal base64)(?:[^\"\\\\]++|\\\\.)*+\"",
                 "$1\"");
     }
 

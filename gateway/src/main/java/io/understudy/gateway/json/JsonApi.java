@@ -217,11 +217,12 @@ public final class JsonApi implements WebCalls {
     private Runnable read(JsonMethod method, JsonExchange exchange, Caller caller, byte[] body)
             throws MalformedJson, ApiException, InvalidProtocolBufferException {
         if (method.fullName().equals(RANGE)) {
-            RangeRequest request = parser.read(body, RangeRequest.newBuilder()).build();
+            RangeRequest request = parser.read(body, RangeRequest.newBuilder(), exchange.form())
+                    .build();
             limit(request.getSerializedSize());
             return () -> answerRead(exchange, reads.range(caller, request));
         }
-        byte[] message = encoded(method, body);
+        byte[] message = encoded(method, exchange, body);
         if (method.fullName().equals(TXN)) {
             TxnRequest request = TxnRequest.parseFrom(message);
             if (TxnRequests.isReadOnly(request)) {
@@ -245,7 +246,7 @@ public final class JsonApi implements WebCalls {
             parse(
                     http,
                     body.length,
-                    () -> encoded(method, body),
+                    () -> encoded(method, exchange, body),
                     message -> {
                         StreamedRequests requests = new StreamedRequests(() -> {});
                         requests.add(List.of(message), true);
@@ -285,8 +286,8 @@ public final class JsonApi implements WebCalls {
                 Status.Code.RESOURCE_EXHAUSTED, "grpc: received message larger than max (" + sizes + ")");
     }
 
-    private byte[] encoded(JsonMethod method, byte[] body) throws MalformedJson, ApiException {
-        byte[] message = parser.read(body, DynamicMessage.newBuilder(method.request()))
+    private byte[] encoded(JsonMethod method, JsonExchange exchange, byte[] body) throws MalformedJson, ApiException {
+        byte[] message = parser.read(body, DynamicMessage.newBuilder(method.request()), exchange.form())
                 .build()
                 .toByteArray();
         limit(message.length);

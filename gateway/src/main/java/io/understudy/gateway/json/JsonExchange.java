@@ -62,6 +62,11 @@ final class JsonExchange {
         });
     }
 
+    /** Returns the dialect of the request and its response. */
+    JsonForm form() {
+        return form;
+    }
+
     /** Fails the request at a deadline, by {@link System#nanoTime}, as if the client disconnected then. */
     void endAt(long nanos) {
         if (nanos != Caller.NO_DEADLINE) {

@@ -6,7 +6,7 @@ import java.util.regex.Pattern;
 
 /**
  * The JSON dialect of an etcd build, by its version of the grpc-gateway library. Official 3.4 and 3.5 have the first
- * generation, 3.6 and some distributions' 3.5 the second. Names, encodings and omitted fields are equal in all.
+ * generation, 3.6 and some distributions' 3.5 the second. In responses, names, encodings and omitted fields are equal.
  */
 public enum JsonForm {
 
@@ -48,6 +48,11 @@ public enum JsonForm {
 
     /** Whether {@code <}, {@code >} and {@code &} are escaped in strings, as HTML would need it. */
     boolean escapesHtml() {
+        return this == GRPC_GATEWAY_1;
+    }
+
+    /** Whether requests are parsed by {@code jsonpb} of golang/protobuf, not by {@code protojson}. */
+    boolean parsesByJsonpb() {
         return this == GRPC_GATEWAY_1;
     }
 

@@ -94,7 +94,7 @@ final class JsonRequests implements BodyReader {
             api.parse(
                     http,
                     values.length,
-                    () -> api.parser().readAll(values, type),
+                    () -> api.parser().readAll(values, type, exchange.form()),
                     read -> take(read, last),
                     this::fail);
         } else if (body.readableBytes() > 2 * api.maxRequestBytes()) {

@@ -6,6 +6,8 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.google.protobuf.Descriptors.Descriptor;
+import com.google.protobuf.Descriptors.EnumDescriptor;
+import com.google.protobuf.Descriptors.EnumValueDescriptor;
 import com.google.protobuf.Descriptors.FieldDescriptor;
 import com.google.protobuf.Descriptors.OneofDescriptor;
 import com.google.protobuf.DynamicMessage;
@@ -29,7 +31,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads messages from JSON as etcd does. It accepts original and camel-case names, numbers with or without quotes,
- * base64 of both alphabets, enums by name or number; unknown names are ignored. Thread-safe.
+ * base64 of both alphabets, enums by name or number; unknown names are ignored.
+ *
+ * <p>{@code jsonpb} of etcd 3.5 rejects unknown names of enums, numbers with a fraction or an exponent, and base64 of
+ * another alphabet or without padding. Of fields that exclude each other, or occur twice, the last one counts.
+ *
+ * <p>Thread-safe.
  */
 final class MessageReader {
 
@@ -51,6 +58,9 @@ final class MessageReader {
     /** What follows the number is ignored, except for space at the end. */
     private static final Pattern NUMBER =
             Pattern.compile("(-?(?:0|[1-9][0-9]*)(?:\\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)(?![-+._a-zA-Z0-9])");
+
+    /** The numbers of {@code jsonpb}, with the space around them in a string. */
+    private static final Pattern INTEGER = Pattern.compile("[ \\t\\r\\n]*(-?(?:0|[1-9][0-9]*))[ \\t\\r\\n]*");
 
     private final Map<Descriptor, Map<String, FieldDescriptor>> names = new HashMap<>();
 
@@ -81,8 +91,8 @@ final class MessageReader {
      *
      * @throws MalformedJson if it is no message of the type
      */
-    <B extends Message.Builder> B read(byte[] body, B into) throws MalformedJson {
-        boolean unused = new Values(body).read(into);
+    <B extends Message.Builder> B read(byte[] body, B into, JsonForm form) throws MalformedJson {
+        boolean unused = new Values(body, form).read(into);
         return into;
     }
 
@@ -90,10 +100,10 @@ final class MessageReader {
     record Messages(List<byte[]> encoded, @Nullable MalformedJson broken) {}
 
     /** Reads the values of {@code body} up to the first invalid one. */
-    Messages readAll(byte[] body, Descriptor type) {
+    Messages readAll(byte[] body, Descriptor type, JsonForm form) {
         List<byte[]> encoded = new ArrayList<>();
         try {
-            Values values = new Values(body);
+            Values values = new Values(body, form);
             DynamicMessage.Builder into = DynamicMessage.newBuilder(type);
             while (values.read(into)) {
                 encoded.add(into.build().toByteArray());
@@ -110,9 +120,12 @@ final class MessageReader {
 
         private final byte[] body;
         private final JsonParser in;
+        private final boolean byJsonpb;
 
-        Values(byte[] body) throws MalformedJson {
-            this.body = body;
+        Values(byte[] sent, JsonForm form) throws MalformedJson {
+            this.byJsonpb = form.parsesByJsonpb();
+            // encoding/json replaces bytes that are not UTF-8.
+            this.body = byJsonpb ? new String(sent, StandardCharsets.UTF_8).getBytes(StandardCharsets.UTF_8) : sent;
             // Jackson takes these for other encodings, or for a byte order mark.
             for (int i = 0; i < Math.min(4, body.length); i++) {
                 if (body[i] == 0 || (i == 0 && body[i] < 0)) {
@@ -133,7 +146,9 @@ final class MessageReader {
                 if (in.nextToken() == null) {
                     return false;
                 }
-                message(into, 1);
+                if (!byJsonpb || in.currentToken() != JsonToken.VALUE_NULL) {
+                    message(into, 1);
+                }
                 int length = (int) in.currentLocation().getByteOffset() - begin;
                 // Jackson accepts overlong forms and surrogates.
                 var unused = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(body, begin, length));
@@ -168,7 +183,9 @@ final class MessageReader {
                     in.skipChildren();
                     continue;
                 }
-                if (seen.get(field.getIndex())) {
+                if (byJsonpb) {
+                    into.clearField(field);
+                } else if (seen.get(field.getIndex())) {
                     throw new MalformedJson("duplicate field \"" + name + '"');
                 }
                 seen.set(field.getIndex());
@@ -180,22 +197,32 @@ final class MessageReader {
                     continue;
                 }
                 OneofDescriptor oneof = field.getRealContainingOneof();
-                if (oneof != null && seenOneofs.get(oneof.getIndex())) {
+                if (oneof != null && !byJsonpb && seenOneofs.get(oneof.getIndex())) {
                     throw new MalformedJson("\"" + name + "\": oneof " + oneof.getFullName() + " is already set");
                 }
                 if (oneof != null) {
                     seenOneofs.set(oneof.getIndex());
                 }
                 Object read = value(into, field, depth);
-                if (read != null) {
+                if (read != null && !isOverridden(into, field, oneof)) {
                     into.setField(field, read);
                 }
             }
         }
 
+        /** Whether a field that excludes this one follows it in the type: {@code jsonpb} sets fields in that order. */
+        private static boolean isOverridden(
+                Message.Builder into, FieldDescriptor field, @Nullable OneofDescriptor oneof) {
+            return oneof != null
+                    && into.hasOneof(oneof)
+                    && into.getOneofFieldDescriptor(oneof).getIndex() > field.getIndex();
+        }
+
         private JsonToken next() throws IOException, MalformedJson {
             JsonToken token = in.nextToken();
-            if ((token == JsonToken.FIELD_NAME || token == JsonToken.VALUE_STRING) && !hasPairs(in.getText())) {
+            if (!byJsonpb
+                    && (token == JsonToken.FIELD_NAME || token == JsonToken.VALUE_STRING)
+                    && !hasPairs(in.getText())) {
                 throw new MalformedJson("invalid escape code in string");
             }
             return token;
@@ -217,12 +244,15 @@ final class MessageReader {
             }
         }
 
-        /** Returns null for the unknown name of an enum, which is ignored. */
+        /** Returns null for the unknown name of an enum, if it is ignored. */
         private @Nullable Object value(Message.Builder into, FieldDescriptor field, int depth)
                 throws IOException, MalformedJson {
             if (field.getJavaType() == FieldDescriptor.JavaType.MESSAGE) {
                 Message.Builder nested = into.newBuilderForField(field);
-                message(nested, depth + 1);
+                // An element of a list is the empty message.
+                if (!byJsonpb || in.currentToken() != JsonToken.VALUE_NULL) {
+                    message(nested, depth + 1);
+                }
                 return nested.build();
             }
             try {
@@ -237,10 +267,10 @@ final class MessageReader {
             return switch (field.getType()) {
                 case BOOL -> bool();
                 case STRING -> string();
-                case BYTES -> UnsafeByteOperations.unsafeWrap(decoded(string()));
+                case BYTES -> UnsafeByteOperations.unsafeWrap(decoded(string(), byJsonpb));
                 case ENUM ->
                     in.currentToken() == JsonToken.VALUE_STRING
-                            ? field.getEnumType().findValueByName(in.getText())
+                            ? named(field.getEnumType())
                             : field.getEnumType().findValueByNumberCreatingIfUnknown((int)
                                     integer(Integer.MIN_VALUE, Integer.MAX_VALUE));
                 case INT64, SINT64, SFIXED64 -> integer(Long.MIN_VALUE, Long.MAX_VALUE);
@@ -251,6 +281,14 @@ final class MessageReader {
             };
         }
 
+        private @Nullable EnumValueDescriptor named(EnumDescriptor type) throws IOException {
+            EnumValueDescriptor value = type.findValueByName(in.getText());
+            if (value == null && byJsonpb) {
+                throw new IllegalArgumentException();
+            }
+            return value;
+        }
+
         private boolean bool() {
             if (!in.currentToken().isBoolean()) {
                 throw new IllegalArgumentException();
@@ -259,7 +297,7 @@ final class MessageReader {
         }
 
         private String string() throws IOException {
-            if (in.currentToken() != JsonToken.VALUE_STRING) {
+            if (in.currentToken() != JsonToken.VALUE_STRING || (byJsonpb && !hasPairs(in.getText()))) {
                 throw new IllegalArgumentException();
             }
             return in.getText();
@@ -283,10 +321,18 @@ final class MessageReader {
         }
 
         private BigInteger whole() throws IOException {
-            if (in.currentToken().isNumeric()) {
-                return WholeNumber.of(in.getText());
+            boolean isNumber = in.currentToken().isNumeric();
+            String text = isNumber ? in.getText() : string();
+            if (byJsonpb) {
+                Matcher integer = INTEGER.matcher(text);
+                if (!integer.matches()) {
+                    throw new IllegalArgumentException();
+                }
+                return WholeNumber.of(integer.group(1));
             }
-            String text = string();
+            if (isNumber) {
+                return WholeNumber.of(text);
+            }
             Matcher number = NUMBER.matcher(text);
             if (!number.lookingAt() || !text.stripTrailing().equals(text)) {
                 throw new IllegalArgumentException();
@@ -311,11 +357,12 @@ final class MessageReader {
     /**
      * Decodes base64 of either alphabet, with padding or, by its length, without; line breaks don't count.
      *
+     * @param standard whether it must be of the standard alphabet, with padding
      * @throws IllegalArgumentException if it is not base64
      */
-    private static byte[] decoded(String text) {
-        boolean padded = text.length() % 4 == 0;
-        boolean url = text.indexOf('-') >= 0 || text.indexOf('_') >= 0;
+    private static byte[] decoded(String text, boolean standard) {
+        boolean padded = standard || text.length() % 4 == 0;
+        boolean url = !standard && (text.indexOf('-') >= 0 || text.indexOf('_') >= 0);
         String clean = text.indexOf('\n') >= 0 || text.indexOf('\r') >= 0 ? text.replaceAll("[\r\n]", "") : text;
         if (padded ? clean.length() % 4 != 0 : clean.indexOf('=') >= 0) {
             throw new IllegalArgumentException();

@@ -79,6 +79,25 @@ final class JsonApiTest {
         assertThat(held()).isEqualTo(PUT.length());
     }
 
+    /** Instead of granting the permission of the default value. */
+    @Test
+    void anUnknownNameOfAnEnumIsRejected() throws Exception {
+        int port = serve(
+                (method, caller, request, whenGone) -> {
+                    throw new AssertionError("no call");
+                },
+                (method, caller, http, requests, taker) -> {
+                    throw new AssertionError("no stream");
+                });
+
+        HttpResponse<String> response = post(
+                        port, "/v3/auth/role/grant", "{\"name\":\"r\",\"perm\":{\"permType\":\"write\"}}")
+                .get(30, TimeUnit.SECONDS);
+
+        assertThat(response.statusCode()).isEqualTo(400);
+        assertThat(response.body()).contains("\"code\":3,");
+    }
+
     /** Small parts take longest: a microsecond each. */
     @Test
     void aLargeBodyOfAStreamIsNotParsedOnAnEventLoop() throws Exception {
