@@ -119,6 +119,11 @@ public record EtcdVersion(int major, int minor, int patch, String suffix) implem
         return (major == 3 && minor == 5) ? patch < 32 : !atLeast(3, 6, 12);
     }
 
+    /** Whether AuthStatus requires the role {@code root} where authentication is enabled; later anyone is answered. */
+    public boolean authStatusRequiresRoot() {
+        return !atLeast(3, 7, 0);
+    }
+
     /**
      * Whether members with data of that storage version start and can be upgraded ({@code storage/schema.Validate}). 3.5
      * does not check the version, but 3.6, its only next version, starts with no later data. True if either is unknown.

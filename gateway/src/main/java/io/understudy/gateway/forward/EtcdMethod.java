@@ -48,6 +48,7 @@ public record EtcdMethod(MethodDescriptor<byte[], byte[]> wire, Treatment treatm
     static final String ALARM = MAINTENANCE + "Alarm";
     private static final String AUTH = "etcdserverpb.Auth/";
     static final String AUTHENTICATE = AUTH + "Authenticate";
+    static final String AUTH_STATUS = AUTH + "AuthStatus";
     static final String AUTH_ENABLE = AUTH + "AuthEnable";
     static final String AUTH_DISABLE = AUTH + "AuthDisable";
     static final String MEMBER_REMOVE = CLUSTER + "MemberRemove";
@@ -82,7 +83,7 @@ public record EtcdMethod(MethodDescriptor<byte[], byte[]> wire, Treatment treatm
             write(MAINTENANCE + "Downgrade"),
             write(AUTH_ENABLE),
             write(AUTH_DISABLE),
-            read(AUTH + "AuthStatus"),
+            read(AUTH_STATUS),
             read(AUTHENTICATE),
             write(AUTH + "UserAdd"),
             write(AUTH + "UserGet"),

@@ -181,13 +181,17 @@ public final class SourceForwarding implements Forwarding {
         if (!authenticationEnabled.getAsBoolean() || method.fullName().equals(EtcdMethod.AUTHENTICATE)) {
             return null;
         }
+        if (caller.principal() instanceof Principal.Token token && !Principal.Token.sendable(token.value())) {
+            return ApiException.invalidToken();
+        }
+        if (method.fullName().equals(EtcdMethod.AUTH_STATUS)
+                && !source.view().version().authStatusRequiresRoot()) {
+            return null;
+        }
         if (caller.principal() instanceof Principal.Certificate) {
             return new ApiException(
                     Status.Code.PERMISSION_DENIED,
                     "understudy: the name in a client certificate is not forwarded; authenticate and use the token");
-        }
-        if (caller.principal() instanceof Principal.Token token && !Principal.Token.sendable(token.value())) {
-            return ApiException.invalidToken();
         }
         return showsCertificate && caller.principal() instanceof Principal.Anonymous
                 ? ApiException.userNameEmpty()
