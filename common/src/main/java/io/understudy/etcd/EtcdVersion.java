@@ -124,6 +124,11 @@ public record EtcdVersion(int major, int minor, int patch, String suffix) implem
         return !atLeast(3, 7, 0);
     }
 
+    /** Whether members report the version of their data; {@code GET /version} names a missing one. */
+    public boolean reportsStorageVersion() {
+        return atLeast(3, 6, 0);
+    }
+
     /**
      * Whether members with data of that storage version start and can be upgraded ({@code storage/schema.Validate}). 3.5
      * does not check the version, but 3.6, its only next version, starts with no later data. True if either is unknown.

@@ -104,6 +104,13 @@ record ApiMethods(
         if (fullName.equals(MEMBERS) && shown == MembersShown.GATEWAYS) {
             return gateways(caller).map(MessageLite::toByteArray);
         }
+        if (fullName.equals(HASH_KV)) {
+            try {
+                return hashKv(caller, HashKVRequest.parseFrom(request));
+            } catch (InvalidProtocolBufferException e) {
+                throw new IllegalArgumentException("not a request of " + fullName, e);
+            }
+        }
         Context loop = Vertx.currentContext();
         return forwarding.call(method, caller, task -> loop.runOnContext(run -> task.run()), request, whenGone);
     }
@@ -159,13 +166,7 @@ record ApiMethods(
                             .map(Reply::of));
         }
         if (name.equals(HASH_KV)) {
-            return UnaryMethod.of(
-                    MaintenanceGrpc.getHashKVMethod(), HashKVRequest::parseFrom, (caller, request) -> permissions
-                            .check(caller.principal(), Permission.Standing.ROOT)
-                            .compose(allowed -> Future.failedFuture(
-                                    request.getRevision() == Long.MAX_VALUE
-                                            ? ApiException.futureRevision()
-                                            : ApiException.neverSupported())));
+            return UnaryMethod.of(MaintenanceGrpc.getHashKVMethod(), HashKVRequest::parseFrom, this::hashKv);
         }
         if (name.equals(MEMBERS) && shown == MembersShown.GATEWAYS) {
             return UnaryMethod.of(
@@ -192,6 +193,16 @@ record ApiMethods(
         Permission.Standing required =
                 reads.version().statusRequiresRoot() ? Permission.Standing.ROOT : Permission.Standing.USER;
         return answered(caller, required, self::status, StatusResponse::getHeader);
+    }
+
+    /** Always fails: the hash of the largest revision shows whether the caller has the role root. */
+    private <T> Future<T> hashKv(Caller caller, HashKVRequest request) {
+        return permissions
+                .check(caller.principal(), Permission.Standing.ROOT)
+                .compose(allowed -> Future.failedFuture(
+                        request.getRevision() == Long.MAX_VALUE
+                                ? ApiException.futureRevision()
+                                : ApiException.neverSupported()));
     }
 
     /** For any user, as in etcd. */

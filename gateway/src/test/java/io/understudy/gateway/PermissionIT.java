@@ -181,7 +181,7 @@ final class PermissionIT {
 
     /** The call with which a child gateway checks for the role root. */
     @Test
-    void aHashOfTheLargestRevisionRequiresTheRoleRoot() {
+    void aHashOfTheLargestRevisionRequiresTheRoleRoot() throws Exception {
         HashKVRequest largest =
                 HashKVRequest.newBuilder().setRevision(Long.MAX_VALUE).build();
         for (String token : Arrays.asList(users.token("root"), users.token("guest"), "never.7", null)) {
@@ -191,6 +191,8 @@ final class PermissionIT {
             assertThat(outcome(() ->
                             MaintenanceGrpc.newBlockingStub(gateway(token)).hashKV(largest)))
                     .endsWith(expected.substring(expected.lastIndexOf(':')));
+            assertThat(post("/v3/maintenance/hashkv", "{\"revision\":\"" + Long.MAX_VALUE + "\"}", token))
+                    .contains(expected.substring(expected.lastIndexOf(':')) + '"');
         }
         assertThat(outcome(() -> MaintenanceGrpc.newBlockingStub(gateway(users.token("root")))
                         .hashKV(HashKVRequest.getDefaultInstance())))

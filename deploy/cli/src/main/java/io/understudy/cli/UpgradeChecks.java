@@ -86,8 +86,7 @@ record UpgradeChecks(
         boolean isLowered = lowers
                 && facts.members().stream()
                         .flatMap(member -> member.answer().stream())
-                        // 3.5 reports no storage version.
-                        .filter(answer -> answer.version().atLeast(3, 6, 0))
+                        .filter(answer -> answer.version().reportsStorageVersion())
                         .allMatch(answer -> answer.storage().version().equals(target.ofCluster()));
         long databaseBytes = facts.members().stream()
                 .flatMap(member -> member.answer().stream())

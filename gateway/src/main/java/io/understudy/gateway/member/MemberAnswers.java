@@ -134,8 +134,8 @@ public final class MemberAnswers {
         versions.put(
                 "etcdcluster",
                 storage == null || storage.downgradeTo().isEmpty() ? reported.ofCluster() : storage.downgradeTo());
-        if (storage != null && !storage.version().isEmpty()) {
-            versions.put("storage", storage.version());
+        if (storage != null && served.reportsStorageVersion()) {
+            versions.put("storage", storage.version().isEmpty() ? "unknown" : storage.version());
         }
         versions.put("understudy", build);
         return versions;

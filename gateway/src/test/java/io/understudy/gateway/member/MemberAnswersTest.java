@@ -25,6 +25,8 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 final class MemberAnswersTest {
 
@@ -104,6 +106,24 @@ final class MemberAnswersTest {
                         entry("etcdcluster", "3.5.0"),
                         entry("storage", "3.6.0"),
                         entry("understudy", "0.1.0"));
+    }
+
+    /** Until the source has updated its database after an upgrade. */
+    @ParameterizedTest
+    @CsvSource({"3.5.33,", "3.6.16,unknown"})
+    void aMissingStorageVersionIsReportedAsByEtcd(String version, @Nullable String storage) {
+        ClusterView led = new ClusterView(
+                States.CLUSTER,
+                List.of(),
+                new MemberId(9),
+                List.of(),
+                List.of(),
+                List.of(),
+                StatusResponse.getDefaultInstance());
+        assertThat(answers(MemberSettings.DEFAULTS, null, led, EtcdVersion.parse(version))
+                        .versions()
+                        .get("storage"))
+                .isEqualTo(storage);
     }
 
     @Test
