@@ -64,14 +64,6 @@ public record ClusterView(
                 : one;
     }
 
-    /** The newest revision that a probe found; 0 before the first. */
-    public long newestRevision() {
-        return members.stream()
-                .mapToLong(member -> member.revision().value())
-                .max()
-                .orElse(0);
-    }
-
     public Optional<Member> leader() {
         return members.stream()
                 .filter(member -> member.id().equals(leaderId) && member.role() == Role.VOTER)

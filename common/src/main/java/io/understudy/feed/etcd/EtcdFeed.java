@@ -261,9 +261,7 @@ final class EtcdFeed implements Feed {
     private boolean follow(Position standing, Duration patience, FeedConsumer consumer)
             throws LargeCommitException, FeedEndedException, InterruptedException {
         boolean replaying = standing.revision().isBefore(present);
-        if (!tail.isOpen()
-                && !snapshotDue
-                && mayCompare(standing, cluster.view().newestRevision())) {
+        if (!tail.isOpen() && !snapshotDue && mayCompare(standing, newestKnown())) {
             prefetchSnapshot();
         }
         boolean hurried = replaying && patience.compareTo(REPLAY_INTERVAL) > 0;
@@ -281,10 +279,18 @@ final class EtcdFeed implements Feed {
                 && head - Math.max(standing.revision().value(), present.value()) > options.catchUpRevisions();
     }
 
+    /** The newest revision by the members' last probes, available before the tail is open. */
+    private long newestKnown() {
+        return cluster.view().members().stream()
+                .mapToLong(member -> member.revision().value())
+                .max()
+                .orElse(0);
+    }
+
     private Recognition recognition(Position standing) {
         SnapshotReader reader = snapshot;
         if (unanchored && standing.anchor() == null) {
-            return cluster.view().newestRevision() > standing.revision().value()
+            return newestKnown() > standing.revision().value()
                     ? Recognition.following(standing)
                     : Recognition.followingLive(standing);
         }

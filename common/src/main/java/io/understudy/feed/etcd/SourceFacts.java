@@ -34,11 +34,6 @@ final class SourceFacts {
         this.requestTimeout = requestTimeout;
     }
 
-    /** As {@link ClusterView#newestRevision}. */
-    long newestRevision() {
-        return cluster.view().newestRevision();
-    }
-
     /**
      * Requires that a quorum has reached the position; otherwise the cluster lost consumed revisions. A member that
      * merely lags is no reason to end. Does nothing when no quorum responds in time.

@@ -292,7 +292,7 @@ final class Tail implements AutoCloseable {
         return facts.differentHistory(where, channel, range, position, why);
     }
 
-    private TailLostException stalled() throws LargeCommitException, FeedEndedException, InterruptedException {
+    private TailLostException stalled() throws FeedEndedException, InterruptedException {
         Revision known = head;
         if (opening != null && known != null && known.isBefore(position.revision())) {
             // Silent because it has not got there: lag, unless the cluster as a whole has gone back.
@@ -301,10 +301,6 @@ final class Tail implements AutoCloseable {
                     TailLostException.Reason.BEHIND,
                     where + " is at revision " + known + ", the feed at " + position.revision());
         }
-        if (fragments && known != null && isReplaceable()) {
-            // Splitting the next commit may take etcd minutes.
-            throw new LargeCommitException(nextTooLarge(), opening == null);
-        }
         return new TailLostException(
                 TailLostException.Reason.STALLED,
                 where + " sent no watch response for " + stallTimeout.toMillis() + " ms");
@@ -312,14 +308,14 @@ final class Tail implements AutoCloseable {
 
     private void onClosed(Status status) throws TailLostException, FeedEndedException {
         boolean isTooLarge = EtcdErrors.isMessageTooLarge(status);
-        // A response to a watcher at the present is one commit. One that fell behind gets up to 1,000.
-        boolean isLive = opening == null
-                && head != null
-                && !position.revision().isBefore(head)
-                && facts.newestRevision() <= position.revision().next().value();
+        // Once live, a response is one commit.
+        boolean isLive = opening == null && head != null && !position.revision().isBefore(head);
         boolean drops = opening != null && opening.dropsCommits();
         if (isTooLarge && !fragments && isReplaceable() && (isLive || drops)) {
-            large = nextTooLarge();
+            Revision next = drops && opening != null
+                    ? opening.start()
+                    : position.revision().next();
+            large = new CommitTooLarge(next, "", maxCommitBytes, maxCommitBytes, "feed.maxCommitBytes");
             return;
         }
         EtcdFailure failure = EtcdErrors.classify(Duty.WATCH, status);
@@ -330,14 +326,6 @@ final class Tail implements AutoCloseable {
                 isTooLarge ? TailLostException.Reason.TOO_LARGE : TailLostException.Reason.STREAM_ENDED,
                 where + " closed the watch: " + failure,
                 status.asException());
-    }
-
-    private CommitTooLarge nextTooLarge() {
-        Recognition recognition = opening;
-        Revision next = recognition != null && recognition.dropsCommits()
-                ? recognition.start()
-                : position.revision().next();
-        return new CommitTooLarge(next, "", maxCommitBytes, maxCommitBytes, "feed.maxCommitBytes");
     }
 
     private Gap compacted(Revision compacted) {

@@ -1,7 +1,6 @@
 package io.understudy.feed.etcd;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.Event;
@@ -140,44 +139,6 @@ final class FragmentedWatchTest {
         assertThat(fragments(after)).isFalse();
     }
 
-    @Test
-    void aCommitTooLargeForALiveWatchIsReplacedByASnapshot() throws Exception {
-        Watch live = live();
-        newest(11);
-        live.to().onError(TOO_LARGE.asRuntimeException());
-
-        // The present: the anchor is the commit too large.
-        assertThat(next().request().getStartRevision()).isZero();
-    }
-
-    /** etcd sends a slow client up to 1,000 revisions in one response. */
-    @Test
-    void severalCommitsTooLargeForALiveWatchAreRequestedInFragments() throws Exception {
-        Watch live = live();
-        newest(510);
-        live.to().onError(TOO_LARGE.asRuntimeException());
-
-        Watch fragmented = next();
-        assertThat(fragmented.request().getStartRevision()).isEqualTo(10);
-        assertThat(fragments(fragmented)).isTrue();
-        serve(fragmented);
-        fragmented.to().onNext(commit(ENTRY.toBuilder().setModRevision(510).setVersion(2)));
-        pollUntil("commit 510");
-        assertThat(events).containsExactly("snapshot 10", "commit 510");
-    }
-
-    @Test
-    void aSnapshotReplacesACommitThatTheMemberDoesNotSplitInTime() throws Exception {
-        Watch live = live();
-        newest(510);
-        live.to().onError(TOO_LARGE.asRuntimeException());
-        Watch fragmented = next();
-        assertThat(fragments(fragmented)).isTrue();
-        serve(fragmented);
-
-        assertThat(next().request().getStartRevision()).isZero();
-    }
-
     /** A watch that the first snapshot of the feed has reached. */
     private Watch live() throws Exception {
         Watch first = next();
@@ -194,11 +155,6 @@ final class FragmentedWatchTest {
     private void serve(Watch watch) {
         watch.to().onNext(response().setCreated(true).build());
         watch.to().onNext(commit(ENTRY.toBuilder()));
-    }
-
-    private void newest(long now) {
-        revision.set(now);
-        await().until(() -> cluster.view().members().get(0).revision().value() == now);
     }
 
     private Watch next() throws Exception {
