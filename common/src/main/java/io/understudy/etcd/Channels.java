@@ -41,6 +41,9 @@ final class Channels implements AutoCloseable {
      */
     private static final int WINDOW_BYTES = 8 << 20;
 
+    /** Time without a call after which a connection ends, before firewalls on its path forget it. */
+    private static final Duration IDLE = Duration.ofMinutes(1);
+
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(5);
 
     private final ConcurrentHashMap<Endpoint, ManagedChannel> channels = new ConcurrentHashMap<>();
@@ -106,6 +109,7 @@ final class Channels implements AutoCloseable {
                 .flowControlWindow(WINDOW_BYTES)
                 .keepAliveTime(KEEPALIVE.toMillis(), TimeUnit.MILLISECONDS)
                 .keepAliveTimeout(KEEPALIVE_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)
+                .idleTimeout(IDLE.toMillis(), TimeUnit.MILLISECONDS)
                 .withOption(ChannelOption.CONNECT_TIMEOUT_MILLIS, Math.toIntExact(connectTimeout.toMillis()))
                 .build();
     }

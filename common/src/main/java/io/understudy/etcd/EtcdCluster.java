@@ -406,16 +406,22 @@ public final class EtcdCluster implements AutoCloseable {
         Calls.whenDone(attempt, (index, failure) -> {
             boolean unused = silence.cancel(false);
             Duration took = Duration.ofNanos(System.nanoTime() - began);
+            // Otherwise it was reported as failed, and stays behind the others.
+            boolean inTime = took.compareTo(SILENCE) < 0;
             if (failure == null) {
                 lastReadIndex = index;
-                reportSuccess(endpoint, Duty.READ_INDEX);
+                if (inTime) {
+                    reportSuccess(endpoint, Duty.READ_INDEX);
+                }
                 metrics.readIndex(role, took, EtcdMetrics.OK);
             } else if (failure instanceof ReadIndexAttempts.UnidentifiedException
                     || (deadline.compareTo(FAIR_DEADLINE) < 0 && took.compareTo(deadline) >= 0)) {
                 // Not the member's fault, or the deadline was too short to judge.
                 metrics.readIndex(role, took, EtcdMetrics.FAILED);
             } else {
-                reportFailure(endpoint, Duty.READ_INDEX, FailureText.of(failure));
+                if (inTime) {
+                    reportFailure(endpoint, Duty.READ_INDEX, FailureText.of(failure));
+                }
                 metrics.readIndex(role, took, EtcdMetrics.FAILED);
             }
         });

@@ -114,9 +114,12 @@ final class ReadIndexRounds implements Confirmations {
 
     @Override
     public synchronized void start() {
-        long interval = Math.min(
+        clockTimer = timers.scheduleAtFixedRate(this::keepClock, 0, tickNanos(), TimeUnit.NANOSECONDS);
+    }
+
+    private long tickNanos() {
+        return Math.min(
                 settings.asOfInterval().toNanos(), settings.roundTimeout().toNanos());
-        clockTimer = timers.scheduleAtFixedRate(this::keepClock, 0, interval, TimeUnit.NANOSECONDS);
     }
 
     /** Stops sending rounds. */
@@ -209,8 +212,8 @@ final class ReadIndexRounds implements Confirmations {
     private void sendUnlessRecent() {
         Round round;
         synchronized (this) {
-            boolean recent =
-                    System.nanoTime() - sentNanos < settings.asOfInterval().toNanos() / 2;
+            boolean recent = System.nanoTime() - sentNanos
+                    < settings.asOfInterval().toNanos() - tickNanos() / 2;
             if (state != State.IDLE || closed || (recent && sentNanos != 0)) {
                 return;
             }
