@@ -70,6 +70,7 @@ record TreeReads(Reads reads, Identification identification) {
             this.revision = revision;
             this.left = limit;
             this.from = range.etcdKey();
+            exchange.whenGone(() -> release.run());
         }
 
         /** A loop where answers are there at once, so that the stack does not grow. */
