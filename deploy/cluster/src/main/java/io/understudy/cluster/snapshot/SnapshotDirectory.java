@@ -20,6 +20,7 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** The directory of snapshots; files of any other name are ignored. */
 public record SnapshotDirectory(Path path) {
@@ -46,15 +47,20 @@ public record SnapshotDirectory(Path path) {
     /**
      * Deletes incomplete snapshots of processes that have ended, unless one is being taken.
      *
-     * @return a lock; no process deletes incomplete ones before it is closed
-     * @throws IOException the directory is not writable
+     * @return a lock; no process deletes incomplete ones before it is closed. Null if another user's file or the file
+     *     system allows none, and nothing is deleted
      */
-    FileChannel deleteIncomplete() throws IOException {
-        FileChannel lock = FileChannel.open(
-                path.resolve(".snapshots.lock"),
-                StandardOpenOption.CREATE,
-                StandardOpenOption.READ,
-                StandardOpenOption.WRITE);
+    @Nullable FileChannel deleteIncomplete() throws IOException {
+        FileChannel lock;
+        try {
+            lock = FileChannel.open(
+                    path.resolve(".snapshots.lock"),
+                    StandardOpenOption.CREATE,
+                    StandardOpenOption.READ,
+                    StandardOpenOption.WRITE);
+        } catch (IOException e) {
+            return null;
+        }
         try {
             FileLock alone = lock.tryLock();
             if (alone != null) {
@@ -68,7 +74,8 @@ public record SnapshotDirectory(Path path) {
             }
             var unused = lock.lock(0, Long.MAX_VALUE, true);
         } catch (IOException | OverlappingFileLockException e) {
-            // A file system without locks: they may be of a running process.
+            lock.close();
+            return null;
         }
         return lock;
     }

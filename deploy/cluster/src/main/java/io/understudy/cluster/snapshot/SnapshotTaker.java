@@ -256,7 +256,9 @@ public final class SnapshotTaker {
                         .log("snapshot saved");
                 return new Taken(saved, member, contents, took);
             } finally {
-                lock.close();
+                if (lock != null) {
+                    lock.close();
+                }
                 Files.deleteIfExists(part);
             }
         } catch (IOException e) {
