@@ -113,8 +113,8 @@ public final class Restore {
                                 .map(Command::quoted)
                                 .collect(Collectors.joining(" ")));
             } else {
-                restore(snapshot, machine, cluster);
                 made.add(machine.dataDirectory());
+                restore(snapshot, machine, cluster);
                 progress.accept("restored " + machine.name() + " into " + machine.dataDirectory());
             }
         }
