@@ -63,10 +63,11 @@ final class UnderstudyTest {
     @Test
     void anUnknownLogLevelOrFormatIsRefused() {
         assertThat(Understudy.wrongLog(Map.of())).isEmpty();
+        assertThat(Understudy.wrongLog(Map.of("UNDERSTUDY_LOG_LEVEL", ""))).isEmpty();
         assertThat(Understudy.wrongLog(Map.of("UNDERSTUDY_LOG_LEVEL", "WARN", "UNDERSTUDY_LOG_FORMAT", "json")))
                 .isEmpty();
         assertThat(Understudy.wrongLog(Map.of("UNDERSTUDY_LOG_LEVEL", "warning")))
-                .contains("UNDERSTUDY_LOG_LEVEL is 'warning'; allowed: debug, info, warn, error");
+                .contains("UNDERSTUDY_LOG_LEVEL is 'warning'; allowed: trace, debug, info, warn, error, off");
         assertThat(Understudy.wrongLog(Map.of("UNDERSTUDY_LOG_FORMAT", "xml")))
                 .contains("UNDERSTUDY_LOG_FORMAT is 'xml'; allowed: text, json");
     }

@@ -62,7 +62,7 @@ public class Understudy implements Runnable {
     private static final String LOG_FORMAT = "UNDERSTUDY_LOG_FORMAT";
     private static final String LOG_LEVEL = "UNDERSTUDY_LOG_LEVEL";
     private static final List<String> LOG_FORMATS = List.of("text", "json");
-    private static final List<String> LOG_LEVELS = List.of("debug", "info", "warn", "error");
+    private static final List<String> LOG_LEVELS = List.of("trace", "debug", "info", "warn", "error", "off");
 
     /** Flags that had another name in the previous release. */
     static final Map<String, String> RENAMED = Map.of(
@@ -95,12 +95,12 @@ public class Understudy implements Runnable {
     /** Returns why nothing would be logged, or everything. */
     static Optional<String> wrongLog(Map<String, String> environment) {
         String format = environment.getOrDefault(LOG_FORMAT, "text");
-        String level = environment.getOrDefault(LOG_LEVEL, "info");
+        String level = environment.getOrDefault(LOG_LEVEL, "");
         if (!LOG_FORMATS.contains(format)) {
             return Optional.of(LOG_FORMAT + " is '" + format + "'; allowed: " + String.join(", ", LOG_FORMATS));
         }
         // logback ignores the case.
-        return LOG_LEVELS.contains(level.toLowerCase(Locale.ROOT))
+        return level.isEmpty() || LOG_LEVELS.contains(level.toLowerCase(Locale.ROOT))
                 ? Optional.empty()
                 : Optional.of(LOG_LEVEL + " is '" + level + "'; allowed: " + String.join(", ", LOG_LEVELS));
     }
