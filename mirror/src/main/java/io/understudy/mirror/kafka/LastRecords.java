@@ -19,9 +19,12 @@ import java.util.List;
 import java.util.NavigableMap;
 import java.util.Objects;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Digests of the state topic's entries, by key with a put as last record. A revision alone does not suffice: another
@@ -31,6 +34,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Where memory does not suffice for all keys, the topic is read for one part of the keys after the other.
  */
 final class LastRecords {
+
+    private static final Logger LOG = LoggerFactory.getLogger(LastRecords.class);
 
     /** Of a process with several mirrors. */
     private static final long MAX_BYTES = Runtime.getRuntime().maxMemory() / 8;
@@ -90,7 +95,14 @@ final class LastRecords {
     /** Reads the topic again, for the next part. The caller has no open transaction. */
     void readRest() {
         from = Objects.requireNonNull(rest, "the present part is the last");
+        long began = System.nanoTime();
         read(end);
+        LOG.atInfo()
+                .addKeyValue("topic", topic)
+                .addKeyValue("keys", digests.size())
+                .addKeyValue("last", rest == null)
+                .addKeyValue("ms", TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - began))
+                .log("state topic read again for the next keys, which did not fit into memory");
     }
 
     /** Offset up to which the topic was read. */
