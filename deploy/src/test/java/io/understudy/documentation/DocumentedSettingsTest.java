@@ -6,6 +6,7 @@ import io.understudy.cli.Commands;
 import io.understudy.cluster.settings.ClusterSettings;
 import io.understudy.config.Setting;
 import io.understudy.gateway.GatewaySettings;
+import io.understudy.metrics.CommonMeter;
 import io.understudy.mirror.MirrorConfiguration;
 import java.io.IOException;
 import java.io.StringWriter;
@@ -46,12 +47,13 @@ final class DocumentedSettingsTest {
     /** A dotted name, perhaps with a value. */
     private static final Pattern KEY = Pattern.compile("([a-z][a-zA-Z0-9]*(?:\\.(?:[a-zA-Z0-9]+|\\*))+)(?::.*)?");
 
-    /** Below our own, as READMEs name them: {@code feed.etcd}. */
-    private static final Set<String> PACKAGES = Repository.named("package-info.java").stream()
-            .map(file -> file.getParent()
-                    .toString()
-                    .replaceFirst(".*/io/understudy/?", "")
-                    .replace('/', '.'))
+    /** A metric, and packages below our own, as READMEs name them: {@code feed.etcd}. */
+    private static final Set<String> NO_SETTINGS = Stream.concat(
+                    Stream.of(CommonMeter.RESIDENT_MEMORY.metric().name()),
+                    Repository.named("package-info.java").stream().map(file -> file.getParent()
+                            .toString()
+                            .replaceFirst(".*/io/understudy/?", "")
+                            .replace('/', '.')))
             .collect(Collectors.toSet());
 
     /** A name, perhaps of a setting, and what follows it. */
@@ -161,7 +163,10 @@ final class DocumentedSettingsTest {
 
     private static Stream<String> missingSettings(String text) {
         Matcher key = KEY.matcher(text);
-        return key.matches() && isOfASection(key.group(1)) && !isThere(key.group(1)) && !PACKAGES.contains(key.group(1))
+        return key.matches()
+                        && isOfASection(key.group(1))
+                        && !isThere(key.group(1))
+                        && !NO_SETTINGS.contains(key.group(1))
                 ? Stream.of(key.group(1))
                 : Stream.empty();
     }
