@@ -25,9 +25,6 @@ while [ $# -gt 0 ]; do
     --prefix | --destdir)
       [ $# -gt 1 ] || { echo "install.sh: $1 needs a directory" >&2; exit 2; }
       case $2 in /*) ;; *) echo "install.sh: $1 must be an absolute path, but is $2" >&2; exit 2 ;; esac
-      # systemd splits the command of a unit at blanks and expands %; the others are special to sed.
-      case $1$2 in --prefix*[[:space:]\|\&\\%]*)
-        printf 'install.sh: --prefix must not contain blanks, |, &, %% or \\, but is %s\n' "$2" >&2; exit 2 ;; esac
       [ "$1" = --prefix ] && prefix=$2 || destdir=$2
       shift ;;
     --remove) remove=true ;;
@@ -45,6 +42,9 @@ if [ -z "$prefix" ]; then
 fi
 # Avoids double slashes in derived paths.
 prefix=${prefix%/}
+# systemd splits the command of a unit at blanks and expands %; the others are special to sed.
+case $remove$prefix in false*[[:space:]\|\&\\%]*)
+  printf 'install.sh: --prefix must not contain blanks, |, &, %% or \\, but is %s\n' "$prefix" >&2; exit 2 ;; esac
 
 home=$(CDPATH='' cd -P "$(dirname "$0")" && pwd)
 name=$(basename "$home")
