@@ -212,8 +212,8 @@ final class ReadIndexRounds implements Confirmations {
     private void sendUnlessRecent() {
         Round round;
         synchronized (this) {
-            boolean recent = System.nanoTime() - sentNanos
-                    < settings.asOfInterval().toNanos() - tickNanos() / 2;
+            boolean recent =
+                    System.nanoTime() - sentNanos < settings.asOfInterval().toNanos() - tickNanos() / 2;
             if (state != State.IDLE || closed || (recent && sentNanos != 0)) {
                 return;
             }
