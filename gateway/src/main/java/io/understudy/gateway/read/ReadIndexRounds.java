@@ -27,8 +27,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Sends read-index rounds. Reads that arrive during a round share the next one, which is sent once the round ends or is
- * overdue. An overdue round still counts: a source that is slower than {@code reads.roundTimeout} serves reads late, as
- * etcd would. Without reads, rounds are sent periodically for the as-of clock. Thread-safe.
+ * slow. A slow round still counts, even after {@code reads.roundTimeout}: a slow source serves reads late, as etcd would. Without reads, rounds are sent periodically for the as-of clock. Thread-safe.
  *
  * <p>A round costs the same for any number of reads, and clients often send the next read at once. So each round is
  * {@linkplain ReadIndexBatchDelay delayed briefly} for them.
@@ -41,6 +40,9 @@ final class ReadIndexRounds implements Confirmations {
 
     /** Delay after a failed round. */
     private static final long PAUSE_MILLIS = 50;
+
+    /** Time without an answer after which the next round is sent beside it. */
+    private static final long SLOW_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
     private final ReadIndexSource source;
     private final ScheduledExecutorService timers;
@@ -65,7 +67,7 @@ final class ReadIndexRounds implements Confirmations {
     private int carried;
     /** Rounds sent so far; lets a timer detect that it is outdated. */
     private long rounds;
-    /** Rounds without an answer, in the order in which they were sent; all but the last are overdue. */
+    /** Rounds without an answer, in the order in which they were sent; all but the last are slow. */
     private final Deque<Round> underWay = new ArrayDeque<>();
     /** Highest confirmed revision; no later round can confirm less. */
     private long floor;
@@ -83,7 +85,7 @@ final class ReadIndexRounds implements Confirmations {
         IDLE,
         /** Collects reads for the next round, until there are enough or a timer expires. */
         GATHERING,
-        /** A round is under way and not overdue, or the next is delayed after a failure. */
+        /** A round is under way and not slow, or the next is delayed after a failure. */
         UNDER_WAY
     }
 
@@ -180,7 +182,7 @@ final class ReadIndexRounds implements Confirmations {
 
     private void keepClock() {
         try {
-            replaceOverdue();
+            passSlow();
             sendUnlessRecent();
         } catch (RuntimeException | Error e) {
             // An exception would cancel the timer.
@@ -189,24 +191,30 @@ final class ReadIndexRounds implements Confirmations {
         }
     }
 
-    /** Lets the next round be sent beside one that has had its time. */
-    private void replaceOverdue() {
-        long overdue;
+    /** Lets the next round be sent beside a slow one, so that its reads do not wait for both. */
+    private void passSlow() {
+        long slow;
         synchronized (this) {
-            Round last = underWay.peekLast();
-            overdue = rounds;
-            if (state != State.UNDER_WAY
-                    || last == null
-                    || last.number != overdue
-                    || System.nanoTime() - last.sentNanos
-                            < settings.roundTimeout().toNanos()) {
+            Round first = underWay.peekFirst();
+            if (first == null) {
                 return;
             }
-            failure = new TimeoutException(
-                    "read index not answered after " + settings.roundTimeout().toMillis() + " ms");
+            long now = System.nanoTime();
+            long timeout = settings.roundTimeout().toNanos();
+            if (now - first.sentNanos >= timeout) {
+                failure = new TimeoutException("read index not answered after "
+                        + settings.roundTimeout().toMillis() + " ms");
+            }
+            slow = rounds;
+            Round last = underWay.getLast();
+            if (state != State.UNDER_WAY
+                    || last.number != slow
+                    || now - last.sentNanos < Math.min(SLOW_NANOS, timeout)) {
+                return;
+            }
             carried = 0;
         }
-        sendNext(overdue, State.UNDER_WAY);
+        sendNext(slow, State.UNDER_WAY);
     }
 
     private void sendUnlessRecent() {

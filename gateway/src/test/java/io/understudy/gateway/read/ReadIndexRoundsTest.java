@@ -160,6 +160,30 @@ final class ReadIndexRoundsTest {
     }
 
     @Test
+    void theNextRoundIsSentBesideASlowOne() {
+        ReadSettings settings = new ReadSettings(
+                Duration.ofSeconds(7),
+                Duration.ofSeconds(1),
+                Duration.ofMinutes(1),
+                Duration.ofMillis(50),
+                1_000,
+                10,
+                1 << 20);
+        ReadIndexRounds rounds = rounds(this::givenByTheTest, settings, () -> 1);
+        Reader second = new Reader(rounds, 0);
+        rounds.join(new Reader(rounds, 0));
+        rounds.join(second);
+        rounds.start();
+        await().atMost(PATIENCE).until(() -> sent.size() == 2);
+
+        sent.get(1).complete(index(7, 9));
+
+        assertThat(second.answers).hasValue(1);
+        assertThat(rounds.failure()).isNull();
+        rounds.close();
+    }
+
+    @Test
     void aLaterRoundServesTheReadsOfThoseThatAreOverdue() {
         ReadIndexRounds rounds = rounds(this::givenByTheTest, SHORT_ROUNDS, () -> 1);
         Reader first = new Reader(rounds, 0);
