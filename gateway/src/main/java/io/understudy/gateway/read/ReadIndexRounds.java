@@ -27,7 +27,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Sends read-index rounds. Reads that arrive during a round share the next one, which is sent once the round ends or is
- * slow. A slow round still counts, even after {@code reads.roundTimeout}: a slow source serves reads late, as etcd would. Without reads, rounds are sent periodically for the as-of clock. Thread-safe.
+ * slow. A slow round still counts, even after {@code reads.roundTimeout}: a slow source serves reads late, as etcd would.
+ * Without reads, rounds are sent periodically for the as-of clock. Thread-safe.
  *
  * <p>A round costs the same for any number of reads, and clients often send the next read at once. So each round is
  * {@linkplain ReadIndexBatchDelay delayed briefly} for them.

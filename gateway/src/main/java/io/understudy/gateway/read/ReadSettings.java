@@ -22,8 +22,8 @@ public record ReadSettings(
         Duration freshnessTimeout,
 
         @Configured(
-                value =
-                        "Time after which a read-index round without an answer counts as failed. A later answer still serves reads.",
+                value = "Time after which a read-index round without an answer counts as failed. A later answer still"
+                        + " serves reads.",
                 byDefault = "1s",
                 range = "50ms..1m")
         Duration roundTimeout,
