@@ -95,6 +95,11 @@ final class KeptConnections<A> implements AutoCloseable {
         this.lookups = Executors.newSingleThreadExecutor(DaemonThreads.named("etcd-lookups"));
     }
 
+    /** Whether a connection to the endpoint waits for a request. */
+    boolean isFree(Endpoint endpoint) {
+        return idle.containsKey(endpoint);
+    }
+
     /**
      * Sends a request. If the kept connection turns out to be dead, sends it once more over a new one.
      *

@@ -11,7 +11,10 @@ import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.MemberId;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -33,6 +36,9 @@ final class ReadIndexAttempts {
 
     private static final int HTTP_OK = 200;
 
+    /** Shortest time between two connections opened to a voter, which may refuse them, or be slow. */
+    private static final long REOPENING_NANOS = TimeUnit.SECONDS.toNanos(1);
+
     private final Function<Endpoint, Channel> channels;
     /** One key is named, so that nothing is counted. */
     private final RangeRequest oneKey;
@@ -43,11 +49,15 @@ final class ReadIndexAttempts {
     private final @Nullable KeptConnections<byte[]> ranges;
 
     private final byte[] encoded;
+    private final byte[] encodedHere;
+    /** When a connection to a voter was last opened. */
+    private final Map<Endpoint, Long> openedNanos = new HashMap<>();
+
     private final Supplier<ClusterView> view;
 
     /**
      * @param pages by {@link HttpStatuses}
-     * @param ranges by {@link UnaryCalls}, if learners are used by those
+     * @param ranges by {@link UnaryCalls}; null to use only {@code channels}
      * @param readable starts with the key to read, whether it exists or not
      * @param valued whether that key is read with its value, which must be small
      */
@@ -64,7 +74,8 @@ final class ReadIndexAttempts {
                 .setCountOnly(!valued)
                 .build();
         this.oneKeyHere = oneKey.toBuilder().setSerializable(true).build();
-        this.encoded = oneKeyHere.toByteArray();
+        this.encoded = oneKey.toByteArray();
+        this.encodedHere = oneKeyHere.toByteArray();
         this.pages = pages;
         this.ranges = ranges;
         this.view = view;
@@ -81,7 +92,22 @@ final class ReadIndexAttempts {
     }
 
     private CompletableFuture<ReadIndex> atVoter(Endpoint endpoint, Duration deadline, long sentNanos) {
-        return range(endpoint, oneKey, deadline).thenApply(answer -> index(endpoint, answer, sentNanos));
+        return range(endpoint, deadline, sentNanos).thenApply(answer -> index(endpoint, answer, sentNanos));
+    }
+
+    /** Over a free connection of {@link #ranges}, which is faster. No attempt waits until one is established. */
+    private CompletableFuture<RangeResponse> range(Endpoint endpoint, Duration deadline, long nowNanos) {
+        if (ranges != null) {
+            if (ranges.isFree(endpoint)) {
+                return ranges.call(endpoint, encoded, deadline).thenApply(ReadIndexAttempts::decoded);
+            }
+            Long before = openedNanos.get(endpoint);
+            if (before == null || nowNanos - before >= REOPENING_NANOS) {
+                openedNanos.put(endpoint, nowNanos);
+                CompletableFuture<byte[]> unused = ranges.call(endpoint, encodedHere, deadline);
+            }
+        }
+        return range(endpoint, oneKey, deadline);
     }
 
     private CompletableFuture<ReadIndex> atLearner(
@@ -105,7 +131,7 @@ final class ReadIndexAttempts {
     private CompletableFuture<RangeResponse> rangeHere(Endpoint endpoint, Duration deadline) {
         return ranges == null
                 ? range(endpoint, oneKeyHere, deadline)
-                : ranges.call(endpoint, encoded, deadline).thenApply(ReadIndexAttempts::decoded);
+                : ranges.call(endpoint, encodedHere, deadline).thenApply(ReadIndexAttempts::decoded);
     }
 
     private static RangeResponse decoded(byte[] answer) {

@@ -7,7 +7,13 @@ import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RangeResponse;
 import io.etcd.jetcd.api.ResponseHeader;
+import io.grpc.ForwardingServerCallListener.SimpleForwardingServerCallListener;
+import io.grpc.Grpc;
+import io.grpc.Metadata;
 import io.grpc.Server;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
 import io.grpc.netty.NettyServerBuilder;
 import io.grpc.stub.StreamObserver;
 import io.understudy.etcd.Channels.NetworkThread;
@@ -17,10 +23,14 @@ import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Revision;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -33,12 +43,18 @@ final class ReadIndexAttemptsTest {
 
     private static final ClusterId CLUSTER = new ClusterId(7);
     private static final ClusterId ANOTHER = new ClusterId(8);
+    private static final Duration DEADLINE = Duration.ofSeconds(30);
 
     private final NetworkThread network = NetworkThread.start("attempts");
     private final TlsContext tls = TlsContext.of(null);
     private final Channels channels = new Channels(network, Duration.ofSeconds(5), tls);
     private final KeptConnections<Integer> pages =
             new KeptConnections<>(network, new HttpStatuses(tls), Duration.ofSeconds(5));
+    private final KeptConnections<byte[]> ranges = new KeptConnections<>(
+            network, new UnaryCalls(tls, KVGrpc.getRangeMethod().getFullMethodName()), Duration.ofSeconds(5));
+    /** Connections of the requests for linearizable reads. */
+    private final BlockingQueue<SocketAddress> asked = new LinkedBlockingQueue<>();
+
     private Server server;
     private volatile @Nullable ClusterId meant;
     private volatile Runnable beforeItAnswers = () -> {};
@@ -49,13 +65,30 @@ final class ReadIndexAttemptsTest {
                 .addService(new KVGrpc.KVImplBase() {
                     @Override
                     public void range(RangeRequest request, StreamObserver<RangeResponse> answer) {
-                        beforeItAnswers.run();
+                        if (!request.getSerializable()) {
+                            beforeItAnswers.run();
+                        }
                         answer.onNext(RangeResponse.newBuilder()
                                 .setHeader(ResponseHeader.newBuilder()
                                         .setClusterId(CLUSTER.value())
                                         .setRevision(9))
                                 .build());
                         answer.onCompleted();
+                    }
+                })
+                .intercept(new ServerInterceptor() {
+                    @Override
+                    public <Q, A> ServerCall.Listener<Q> interceptCall(
+                            ServerCall<Q, A> call, Metadata headers, ServerCallHandler<Q, A> next) {
+                        return new SimpleForwardingServerCallListener<>(next.startCall(call, headers)) {
+                            @Override
+                            public void onMessage(Q message) {
+                                if (message instanceof RangeRequest request && !request.getSerializable()) {
+                                    asked.add(call.getAttributes().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR));
+                                }
+                                super.onMessage(message);
+                            }
+                        };
                     }
                 })
                 .build()
@@ -65,6 +98,7 @@ final class ReadIndexAttemptsTest {
     @AfterEach
     void close() {
         pages.close();
+        ranges.close();
         channels.close();
         network.close();
         server.shutdownNow();
@@ -99,9 +133,41 @@ final class ReadIndexAttemptsTest {
         assertThat(attempt().join().revision()).isEqualTo(new Revision(9));
     }
 
+    /** No attempt waits for a connection. */
+    @Test
+    void anAttemptUsesAConnectionOfItsOwnWhereOneIsFree() throws Exception {
+        meant = CLUSTER;
+        ReadIndexAttempts attempts = attempts(ranges);
+        assertThat(onThread(() -> attempts.at(endpoint(), DEADLINE)).join()).isNotNull();
+        SocketAddress shared = asked.take();
+        while (!onThread(() -> CompletableFuture.completedFuture(ranges.isFree(endpoint())))
+                .join()) {
+            Thread.onSpinWait();
+        }
+        CompletableFuture<Void> answers = new CompletableFuture<>();
+        beforeItAnswers = answers::join;
+        CompletableFuture<ReadIndex> first = onThread(() -> attempts.at(endpoint(), DEADLINE));
+        assertThat(asked.take()).isNotEqualTo(shared);
+        CompletableFuture<ReadIndex> second = onThread(() -> attempts.at(endpoint(), DEADLINE));
+        assertThat(asked.take()).isEqualTo(shared);
+        answers.complete(null);
+        assertThat(first.join().revision()).isEqualTo(second.join().revision());
+    }
+
+    private <T> CompletableFuture<T> onThread(Supplier<CompletableFuture<T>> work) {
+        return CompletableFuture.completedFuture(work).thenComposeAsync(Supplier::get, network.loop());
+    }
+
     private CompletableFuture<ReadIndex> attempt() {
-        return new ReadIndexAttempts(channels::get, pages, null, KeyRange.all(), false, this::view)
-                .at(new Endpoint("127.0.0.1", server.getPort(), false), Duration.ofSeconds(30));
+        return attempts(null).at(endpoint(), DEADLINE);
+    }
+
+    private ReadIndexAttempts attempts(@Nullable KeptConnections<byte[]> direct) {
+        return new ReadIndexAttempts(channels::get, pages, direct, KeyRange.all(), false, this::view);
+    }
+
+    private Endpoint endpoint() {
+        return new Endpoint("127.0.0.1", server.getPort(), false);
     }
 
     private ClusterView view() {
