@@ -11,6 +11,8 @@ import io.netty.channel.SimpleChannelInboundHandler;
 import io.netty.handler.codec.DecoderException;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslHandler;
+import io.netty.handler.timeout.IdleStateEvent;
+import io.netty.handler.timeout.IdleStateHandler;
 import io.netty.util.concurrent.ScheduledFuture;
 import io.understudy.etcd.Channels.NetworkThread;
 import io.understudy.vocabulary.DaemonThreads;
@@ -72,10 +74,14 @@ final class KeptConnections<A> implements AutoCloseable {
         }
     }
 
+    /** A firewall or proxy may drop one that is idle for longer, without a sign. */
+    private static final Duration LONGEST_IDLE = Duration.ofSeconds(30);
+
     private final NetworkThread network;
     private final EventLoop loop;
     private final Protocol<A> protocol;
     private final Duration connectTimeout;
+    private final Duration longestIdle;
     private final Lookup lookup;
     /** Runs the look-ups, which may take long. */
     private final ExecutorService lookups;
@@ -83,14 +89,17 @@ final class KeptConnections<A> implements AutoCloseable {
     private final Map<Endpoint, Connection> idle = new HashMap<>();
 
     KeptConnections(NetworkThread network, Protocol<A> protocol, Duration connectTimeout) {
-        this(network, protocol, connectTimeout, InetAddress::getAllByName);
+        this(network, protocol, connectTimeout, LONGEST_IDLE, InetAddress::getAllByName);
     }
 
-    KeptConnections(NetworkThread network, Protocol<A> protocol, Duration connectTimeout, Lookup lookup) {
+    /** @param longestIdle time without a request after which a connection is closed */
+    KeptConnections(
+            NetworkThread network, Protocol<A> protocol, Duration connectTimeout, Duration longestIdle, Lookup lookup) {
         this.network = network;
         this.loop = network.loop();
         this.protocol = protocol;
         this.connectTimeout = connectTimeout;
+        this.longestIdle = longestIdle;
         this.lookup = lookup;
         this.lookups = Executors.newSingleThreadExecutor(DaemonThreads.named("etcd-lookups"));
     }
@@ -108,16 +117,26 @@ final class KeptConnections<A> implements AutoCloseable {
      *     {@link TimeoutException}
      */
     CompletableFuture<A> call(Endpoint endpoint, Object message, Duration deadline) {
-        Request<A> request = new Request<>(endpoint, message);
+        return call(new Request<>(endpoint, message, true), deadline);
+    }
+
+    /** Likewise over a {@linkplain #isFree free} connection only; fails with an {@link IOException} if it is dead. */
+    CompletableFuture<A> callFree(Endpoint endpoint, Object message, Duration deadline) {
+        return call(new Request<>(endpoint, message, false), deadline);
+    }
+
+    private CompletableFuture<A> call(Request<A> request, Duration deadline) {
         request.timer = loop.schedule(
                 () -> request.failed(new TimeoutException("no response within " + deadline.toMillis() + " ms")),
                 deadline.toNanos(),
                 TimeUnit.NANOSECONDS);
-        Connection kept = idle.remove(endpoint);
-        if (kept == null) {
+        Connection kept = idle.remove(request.endpoint);
+        if (kept != null) {
+            kept.send(request);
+        } else if (request.connects) {
             connect(request);
         } else {
-            kept.send(request);
+            request.failed(new IOException("no connection"));
         }
         return request.answer;
     }
@@ -171,7 +190,10 @@ final class KeptConnections<A> implements AutoCloseable {
                                             .newHandler(channel.alloc(), endpoint.host(), endpoint.port()));
                         }
                         protocol.addTo(channel, endpoint);
-                        channel.pipeline().addLast(new Connection(endpoint, channel));
+                        channel.pipeline()
+                                .addLast(
+                                        new IdleStateHandler(0, 0, longestIdle.toMillis(), TimeUnit.MILLISECONDS),
+                                        new Connection(endpoint, channel));
                     }
                 })
                 .connect(new InetSocketAddress(addresses[index], endpoint.port()));
@@ -218,13 +240,15 @@ final class KeptConnections<A> implements AutoCloseable {
     private static final class Request<A> {
         private final Endpoint endpoint;
         private final Object message;
+        private final boolean connects;
         private final CompletableFuture<A> answer = new CompletableFuture<>();
         private @Nullable ScheduledFuture<?> timer;
         private KeptConnections<A>.@Nullable Connection connection;
 
-        Request(Endpoint endpoint, Object message) {
+        Request(Endpoint endpoint, Object message, boolean connects) {
             this.endpoint = endpoint;
             this.message = message;
+            this.connects = connects;
         }
 
         void answered(CompletableFuture<A> with) {
@@ -316,6 +340,13 @@ final class KeptConnections<A> implements AutoCloseable {
         }
 
         @Override
+        public void userEventTriggered(ChannelHandlerContext context, Object event) {
+            if (event instanceof IdleStateEvent && current == null) {
+                lost(new IOException("idle"), false);
+            }
+        }
+
+        @Override
         public void channelInactive(ChannelHandlerContext context) {
             lost(new IOException("connection closed by the server"), true);
         }
@@ -335,7 +366,7 @@ final class KeptConnections<A> implements AutoCloseable {
                 return;
             }
             request.connection = null;
-            if (kept && closed) {
+            if (kept && closed && request.connects) {
                 connect(request);
             } else {
                 request.failed(io(why));

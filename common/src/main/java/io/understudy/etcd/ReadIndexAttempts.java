@@ -10,6 +10,7 @@ import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.MemberId;
 import io.understudy.vocabulary.Revision;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
@@ -36,8 +37,10 @@ final class ReadIndexAttempts {
 
     private static final int HTTP_OK = 200;
 
-    /** Shortest time between two connections opened to a voter, which may refuse them, or be slow. */
-    private static final long REOPENING_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /** Between two connections to a voter, if none is used successfully meanwhile. */
+    private static final long FIRST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private static final long LONGEST_PAUSE_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     private final Function<Endpoint, Channel> channels;
     /** One key is named, so that nothing is counted. */
@@ -50,8 +53,7 @@ final class ReadIndexAttempts {
 
     private final byte[] encoded;
     private final byte[] encodedHere;
-    /** When a connection to a voter was last opened. */
-    private final Map<Endpoint, Long> openedNanos = new HashMap<>();
+    private final Map<Endpoint, Opening> openings = new HashMap<>();
 
     private final Supplier<ClusterView> view;
 
@@ -95,19 +97,52 @@ final class ReadIndexAttempts {
         return range(endpoint, deadline, sentNanos).thenApply(answer -> index(endpoint, answer, sentNanos));
     }
 
-    /** Over a free connection of {@link #ranges}, which is faster. No attempt waits until one is established. */
-    private CompletableFuture<RangeResponse> range(Endpoint endpoint, Duration deadline, long nowNanos) {
-        if (ranges != null) {
-            if (ranges.isFree(endpoint)) {
-                return ranges.call(endpoint, encoded, deadline).thenApply(ReadIndexAttempts::decoded);
-            }
-            Long before = openedNanos.get(endpoint);
-            if (before == null || nowNanos - before >= REOPENING_NANOS) {
-                openedNanos.put(endpoint, nowNanos);
-                CompletableFuture<byte[]> unused = ranges.call(endpoint, encodedHere, deadline);
-            }
+    /**
+     * Over a free connection of {@link #ranges}, which is faster than the channel. No attempt waits for one to be
+     * established, or fails with it.
+     */
+    private CompletableFuture<RangeResponse> range(Endpoint endpoint, Duration deadline, long sentNanos) {
+        if (ranges == null) {
+            return range(endpoint, oneKey, deadline);
         }
-        return range(endpoint, oneKey, deadline);
+        Opening opening = openings.computeIfAbsent(endpoint, first -> new Opening(sentNanos));
+        if (opening.used) {
+            return range(endpoint, oneKey, deadline);
+        }
+        if (!ranges.isFree(endpoint)) {
+            if (sentNanos - opening.nextNanos >= 0) {
+                opening.nextNanos = sentNanos + opening.pauseNanos;
+                opening.pauseNanos = Math.min(2 * opening.pauseNanos, LONGEST_PAUSE_NANOS);
+                opening.using(ranges.call(endpoint, encodedHere, deadline));
+            }
+            return range(endpoint, oneKey, deadline);
+        }
+        CompletableFuture<byte[]> direct = ranges.callFree(endpoint, encoded, deadline);
+        opening.using(direct);
+        CompletableFuture<RangeResponse> answered = direct.thenApply(answer -> {
+            opening.pauseNanos = FIRST_PAUSE_NANOS;
+            return decoded(answer);
+        });
+        return answered.exceptionallyCompose(failure -> failure.getCause() instanceof IOException
+                ? range(endpoint, oneKey, deadline.minusNanos(System.nanoTime() - sentNanos))
+                : answered);
+    }
+
+    /** When the connection to a voter or gateway may be opened. There is one at most. */
+    private static final class Opening {
+        private long nextNanos;
+        private long pauseNanos = FIRST_PAUSE_NANOS;
+        /** Whether a call is under way on it, or it is being established. */
+        private boolean used;
+
+        Opening(long nextNanos) {
+            this.nextNanos = nextNanos;
+        }
+
+        void using(CompletableFuture<?> call) {
+            used = true;
+            Calls.whenDone(call, (answer, failure) -> used = false);
+        }
     }
 
     private CompletableFuture<ReadIndex> atLearner(

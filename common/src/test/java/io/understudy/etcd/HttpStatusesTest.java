@@ -174,11 +174,30 @@ final class HttpStatusesTest {
             byte[] refusing = {127, 0, 0, 2};
             InetAddress[] addresses = {InetAddress.getByAddress(refusing), InetAddress.getLoopbackAddress()};
             KeptConnections<Integer> resolving = new KeptConnections<>(
-                    network, new HttpStatuses(TlsContext.of(null)), Duration.ofSeconds(5), host -> addresses);
+                    network, new HttpStatuses(TlsContext.of(null)), Duration.ofSeconds(5), LONG, host -> addresses);
             clients.add(resolving);
 
             assertThat(get(resolving, named, LONG).join()).isEqualTo(200);
             assertFails(get(resolving, new Endpoint("etcd.invalid", 1, false), LONG), IOException.class);
+        }
+    }
+
+    /** A firewall may have dropped it without a sign. */
+    @Test
+    void anIdleConnectionIsClosed() throws Exception {
+        try (Server server = new Server(OK)) {
+            KeptConnections<Integer> brief = new KeptConnections<>(
+                    network,
+                    new HttpStatuses(TlsContext.of(null)),
+                    Duration.ofSeconds(5),
+                    Duration.ofMillis(100),
+                    InetAddress::getAllByName);
+            clients.add(brief);
+
+            assertThat(get(brief, server.endpoint(false), LONG).join()).isEqualTo(200);
+            await().atMost(Duration.ofSeconds(10)).until(() -> server.disconnections.get() == 1);
+            assertThat(get(brief, server.endpoint(false), LONG).join()).isEqualTo(200);
+            assertThat(server.connections).hasValue(2);
         }
     }
 

@@ -154,6 +154,29 @@ final class ReadIndexAttemptsTest {
         assertThat(first.join().revision()).isEqualTo(second.join().revision());
     }
 
+    @Test
+    void anAttemptDoesNotFailWithItsOwnConnection() throws Exception {
+        meant = CLUSTER;
+        try (ScriptedServer direct = new ScriptedServer()) {
+            Endpoint other = new Endpoint("127.0.0.1", direct.port(), false);
+            ReadIndexAttempts attempts = new ReadIndexAttempts(
+                    any -> channels.get(endpoint()), pages, ranges, KeyRange.all(), false, this::view);
+            assertThat(onThread(() -> attempts.at(other, DEADLINE)).join()).isNotNull();
+            awaitFree(other);
+            direct.closesAtNextCall = true;
+            assertThat(onThread(() -> attempts.at(other, DEADLINE)).join().revision())
+                    .isEqualTo(new Revision(9));
+            assertThat(direct.closesAtNextCall).isFalse();
+        }
+    }
+
+    private void awaitFree(Endpoint endpoint) {
+        while (!onThread(() -> CompletableFuture.completedFuture(ranges.isFree(endpoint)))
+                .join()) {
+            Thread.onSpinWait();
+        }
+    }
+
     private <T> CompletableFuture<T> onThread(Supplier<CompletableFuture<T>> work) {
         return CompletableFuture.completedFuture(work).thenComposeAsync(Supplier::get, network.loop());
     }
