@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +23,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class WatcherGroup {
 
+    /** A client with a small flow-control window is unready after each batch, for a round trip. */
+    private static final long AWAITED_NANOS = TimeUnit.SECONDS.toNanos(1);
+
     private final LoopHub hub;
     private final boolean previous;
     private final CommitLog log;
@@ -32,6 +36,9 @@ final class WatcherGroup {
     private final Pass pass;
     private Cohort live;
     private final Set<Watcher> parked = new HashSet<>();
+    /** Revisions of watchers parked lately, with the time until which their reading waits for them. Thread-safe. */
+    private final ConcurrentSkipListMap<Long, Long> awaitedUntilNanos = new ConcurrentSkipListMap<>();
+
     private int early;
     /** The number of watchers that have not ended. */
     private int size;
@@ -89,6 +96,7 @@ final class WatcherGroup {
             if (watcher.state() == Watcher.State.PARKED) {
                 parked.remove(watcher);
                 place(watcher, watcher.delivered);
+                awaitedUntilNanos.remove(watcher.delivered);
                 hub.wake();
             }
         });
@@ -204,11 +212,19 @@ final class WatcherGroup {
     }
 
     /**
-     * Returns the lowest revision from that one on after which a cohort needs commits that the log has dropped; null if
-     * there is none. Thread-safe.
+     * Returns the lowest revision from that one on after which a cohort needs commits that the log has dropped, or a
+     * watcher will that is parked for a moment; null if there is none. Thread-safe.
      */
     @Nullable Long wanted(long from) {
         Long lowest = behind.ceilingKey(from);
+        Map.Entry<Long, Long> awaited = awaitedUntilNanos.ceilingEntry(from);
+        while (awaited != null && awaited.getValue() - System.nanoTime() < 0) {
+            boolean unused = awaitedUntilNanos.remove(awaited.getKey(), awaited.getValue());
+            awaited = awaitedUntilNanos.ceilingEntry(from);
+        }
+        if (awaited != null && (lowest == null || awaited.getKey() < lowest)) {
+            lowest = awaited.getKey();
+        }
         return lowest == null || log.isReadable(lowest) ? null : lowest;
     }
 
@@ -292,6 +308,7 @@ final class WatcherGroup {
         behind.values().forEach(cohort -> all.addAll(cohort.watchers()));
         coming.values().forEach(all::addAll);
         parked.clear();
+        awaitedUntilNanos.clear();
         behind.clear();
         coming.clear();
         early = 0;
@@ -418,6 +435,10 @@ final class WatcherGroup {
     }
 
     private void park(Watcher watcher) {
+        FilterGroup filterGroup = watcher.filterGroup;
+        long reached = filterGroup == null ? 0 : filterGroup.cohort().revision();
+        // Before it leaves, as its reading may end otherwise.
+        awaitedUntilNanos.put(Math.max(watcher.delivered, reached), System.nanoTime() + AWAITED_NANOS);
         leave(watcher);
         watcher.state(Watcher.State.PARKED);
         parked.add(watcher);

@@ -37,6 +37,7 @@ final class HubSource implements CommitHistory, PreviousEntries {
     private long unreadable;
 
     private boolean hasPrevious = true;
+    private int readings;
 
     HubSource() {
         log.begin(revision);
@@ -44,6 +45,11 @@ final class HubSource implements CommitHistory, PreviousEntries {
 
     CommitLog log() {
         return log;
+    }
+
+    /** Number of readings begun. */
+    synchronized int readings() {
+        return readings;
     }
 
     synchronized long revision() {
@@ -129,7 +135,8 @@ final class HubSource implements CommitHistory, PreviousEntries {
     }
 
     @Override
-    public Reading open(long from, boolean previous) {
+    public synchronized Reading open(long from, boolean previous) {
+        readings++;
         return new Reading() {
             private long at = from - 1;
 

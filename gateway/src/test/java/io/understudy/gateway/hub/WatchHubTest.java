@@ -108,6 +108,27 @@ final class WatchHubTest {
         assertThat(far.isSynced()).isTrue();
     }
 
+    /** As a client with a small flow-control window. */
+    @Test
+    void aReadingWaitsForWatchersThatAreUnreadyAfterEachBatch() {
+        commits(20_000);
+        source.forget(19_500);
+        loop.turn();
+        RecordingWatcher unready = new RecordingWatcher();
+        Watcher watcher = watch(101, unready);
+        await().atMost(Duration.ofSeconds(30))
+                .pollInterval(Duration.ofMillis(1))
+                .until(() -> {
+                    unready.ready(true);
+                    watcher.resume();
+                    runTasks(2);
+                    unready.ready(false);
+                    runTasks();
+                    return unready.events().size() == 20_001 - 100;
+                });
+        assertThat(source.readings()).isEqualTo(1);
+    }
+
     @Test
     void whenRevisionsBeginAgainEveryWatcherEndsAsCompacted() {
         commits(10);
