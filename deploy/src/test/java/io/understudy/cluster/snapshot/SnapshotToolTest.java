@@ -3,6 +3,7 @@ package io.understudy.cluster.snapshot;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatNoException;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.machine.MachineSettings.ProcessKind;
@@ -136,11 +137,49 @@ final class SnapshotToolTest {
     /** The next attempt refuses a data directory that is not empty. */
     @Test
     void aFailedRestoreLeavesNoData() throws Exception {
+        assertThat(failure("", "exit 1")).hasMessageContaining("cannot restore snapshot");
+
+        assertThat(folder.resolve("m1")).isEmptyDirectory();
+        assertThat(folder.resolve("m2")).doesNotExist();
+    }
+
+    /** Another restore of the same members may end during the verification, and they serve. */
+    @Test
+    void aSecondRestoreLeavesTheDataOfTheFirst() throws Exception {
+        assertThat(failure("mkdir -p m1/member m2/member", "")).hasMessageContaining("m1 is not empty");
+
+        assertThat(folder.resolve("m1/member")).isDirectory();
+        assertThat(folder.resolve("m2/member")).isDirectory();
+    }
+
+    /** A member may be started by hand. */
+    @Test
+    void aFailedRestoreLeavesDataThatItDidNotMake() throws Exception {
+        assertThat(failure("", "mkdir -p m2/member")).hasMessageContaining("cannot create data directory");
+
+        assertThat(folder.resolve("m1")).isEmptyDirectory();
+        assertThat(folder.resolve("m2/member")).isDirectory();
+    }
+
+    /**
+     * Returns why a restore of two members fails.
+     *
+     * @param verifying what happens during the verification, as a shell command
+     * @param second what happens while the second member's data is made
+     */
+    private Throwable failure(String verifying, String second) throws Exception {
         Path tool = Files.writeString(program("failing"), """
                 #!/bin/sh
-                [ $2 = restore ] || exec echo '{"revision": 5, "totalKey": 1, "hash": 1}'
-                for each; do case $each in *m2.part) exit 1 ;; --data-dir=*) mkdir -p "${each#*=}/member" ;; esac; done
-                """);
+                cd %s
+                if [ $2 != restore ]; then
+                    %s
+                    exec echo '{"revision": 5, "totalKey": 1, "hash": 1}'
+                fi
+                for each; do case $each in --data-dir=*)
+                    mkdir -p "${each#*=}/member"
+                    case $each in *m2.part) %s ;; esac
+                esac; done
+                """.formatted(folder, verifying, second));
         StorageVersionFile.write(folder.resolve("db"), "3.6.0");
         List<MachineSettings> machines = Stream.of("m1", "m2")
                 .map(name -> MachineSettings.of(
@@ -150,11 +189,9 @@ final class SnapshotToolTest {
                 .toList();
         Restore restore = new Restore(new SnapshotTool(tool), new NoMachines(), line -> {});
 
-        assertThatExceptionOfType(SnapshotException.class)
-                .isThrownBy(() -> restore.restoreDatabase(folder.resolve("db"), machines, "new", OptionalLong.of(0)));
-
-        assertThat(folder.resolve("m1")).isEmptyDirectory();
-        assertThat(folder.resolve("m2")).doesNotExist();
+        return catchThrowableOfType(
+                SnapshotException.class,
+                () -> restore.restoreDatabase(folder.resolve("db"), machines, "new", OptionalLong.of(0)));
     }
 
     private EtcdBinaries binaries(int minor) {

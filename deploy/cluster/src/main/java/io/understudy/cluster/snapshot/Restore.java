@@ -1,6 +1,7 @@
 package io.understudy.cluster.snapshot;
 
 import io.understudy.cluster.machine.DataDirectory;
+import io.understudy.cluster.machine.DirectoryLock;
 import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.machine.MachineSettings.ProcessKind;
 import io.understudy.cluster.machine.Machines;
@@ -52,7 +53,8 @@ public final class Restore {
      * @param token distinguishes the new cluster from the one that the snapshot is of
      * @param bump by how much revisions are moved ahead; 0 for not at all, empty for {@link #bump}
      * @throws SnapshotException the snapshot is damaged, a member runs or could not start with it, there is data already,
-     *     or a directory cannot be made; no data is left then
+     *     or a directory cannot be made; no data of this call is left then
+     * @throws IllegalStateException another command restores, starts or stops one of the members
      */
     public void restore(Path snapshot, List<MachineSettings> machines, String token, OptionalLong bump) {
         restore(snapshot, tool::verify, machines, token, bump, true);
@@ -93,18 +95,48 @@ public final class Restore {
         if (cluster.bump() > 0) {
             var unused = tool.requireBump();
         }
-        List<Path> made = new ArrayList<>();
-        try {
-            make(snapshot, machines, cluster, made);
-        } catch (RuntimeException e) {
-            // No member has run on them. A directory that was there keeps its owner.
-            made.forEach(directory -> Folders.delete(directory.resolve("member")));
-            throw e;
+        locked(machines, () -> {
+            // Another command may have restored or started them since.
+            machines.forEach(this::requireNothingThere);
+            List<MachineSettings> made = new ArrayList<>();
+            try {
+                make(snapshot, machines, cluster, made);
+            } catch (RuntimeException e) {
+                delete(made);
+                throw e;
+            }
+        });
+    }
+
+    /** Runs work while no other command restores, starts or stops one of the members. */
+    private static void locked(List<MachineSettings> machines, Runnable work) {
+        if (machines.isEmpty()) {
+            work.run();
+            return;
+        }
+        Runnable rest = () -> locked(machines.subList(1, machines.size()), work);
+        if (machines.get(0).process() == ProcessKind.MANUAL) {
+            rest.run();
+        } else {
+            DirectoryLock.holding(machines.get(0).dataDirectory(), rest);
         }
     }
 
-    /** @param made receives the directories with data */
-    private void make(Path snapshot, List<MachineSettings> machines, Founding cluster, List<Path> made) {
+    /** Deletes published data, unless a unit has started a member with it. */
+    private void delete(List<MachineSettings> made) {
+        // The check for a process fails in an interrupted thread.
+        boolean isInterrupted = Thread.interrupted();
+        // A directory that was there keeps its owner.
+        made.stream()
+                .filter(machine -> !control.isInUse(machine.member()))
+                .forEach(machine -> Folders.delete(machine.dataDirectory().resolve("member")));
+        if (isInterrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** @param made receives the members with published data */
+    private void make(Path snapshot, List<MachineSettings> machines, Founding cluster, List<MachineSettings> made) {
         for (MachineSettings machine : machines) {
             if (machine.process() == ProcessKind.MANUAL) {
                 progress.accept("To do for member " + machine.name() + ": copy the snapshot to its machine, then");
@@ -113,8 +145,7 @@ public final class Restore {
                                 .map(Command::quoted)
                                 .collect(Collectors.joining(" ")));
             } else {
-                made.add(machine.dataDirectory());
-                restore(snapshot, machine, cluster);
+                restore(snapshot, machine, cluster, made);
                 progress.accept("restored " + machine.name() + " into " + machine.dataDirectory());
             }
         }
@@ -160,7 +191,7 @@ public final class Restore {
                 : Optional.empty();
     }
 
-    private void restore(Path snapshot, MachineSettings machine, Founding cluster) {
+    private void restore(Path snapshot, MachineSettings machine, Founding cluster, List<MachineSettings> made) {
         Path directory = machine.dataDirectory();
         Path part = part(directory);
         try {
@@ -174,7 +205,14 @@ public final class Restore {
                     Files.setOwner(each, owner);
                 }
             }
-            DataDirectory.publish(part, directory);
+            try {
+                DataDirectory.publish(part, directory);
+            } finally {
+                // Also if forcing the new name to disk failed.
+                if (Files.notExists(part)) {
+                    made.add(machine);
+                }
+            }
         } catch (IOException e) {
             throw new SnapshotException("cannot create data directory " + directory, e);
         }
