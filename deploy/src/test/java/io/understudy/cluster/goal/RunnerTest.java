@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.understudy.cluster.goal.MemberGoals.AddMember;
+import io.understudy.cluster.goal.MemberGoals.DemoteMember;
+import io.understudy.cluster.goal.MemberGoals.RemoveMember;
 import io.understudy.cluster.goal.MemberGoals.ReplaceMember;
 import io.understudy.cluster.machine.ConfiguredMachines.ManualMachines;
 import io.understudy.cluster.machine.DataOwner;
@@ -442,6 +444,91 @@ final class RunnerTest {
                         "data-movable: the data of m2 cannot be moved to m4: a process uses it. Correct that, or replace"
                                 + " without --migrate-data"));
         assertThatThrownBy(() -> work.begin(migrate, facts())).hasMessageStartingWith("data-movable");
+    }
+
+    /** Such as a file system mounted at its data directory. */
+    @Test
+    void noVoterIsRemovedIfItsSuccessorCouldNotStartWithoutData() {
+        StepWork work = new StepWork(new Moves(), new NoMachines() {
+            @Override
+            public Optional<String> setAsideFailure(MemberSpec member) {
+                return Optional.of("it is a mount point");
+            }
+
+            @Override
+            public Optional<Boolean> isRunning(MemberSpec member) {
+                return Optional.of(member.name().equals("m5"));
+            }
+        });
+        MemberSpec place = FactsFixture.place(3);
+        Plan.Steps demotion = (Plan.Steps) new DemoteMember(new MemberId(3), place).plan(facts());
+
+        assertThat(demotion.steps())
+                .extracting(Plan.Planned::step)
+                .startsWith(new Step.Remove(new MemberId(3), "m3"), new Step.AddLearner(place));
+        for (Step step : List.of(new Step.AddLearner(place), new Step.Join(place, new MemberId(9)))) {
+            assertThat(work.obstacle(step, facts())).hasValueSatisfying(refusal -> assertThat(refusal.toString())
+                    .isEqualTo("data-directory-free: earlier data of m3 cannot be set aside: it is a mount point."
+                            + " Configure another data directory (machines.m3.dataDirectory), such as one below it"));
+        }
+        assertThat(work.obstacle(new Step.Join(FactsFixture.place(5), new MemberId(5)), facts()))
+                .as("a join that an interrupted run began")
+                .isEmpty();
+    }
+
+    @Test
+    void aRemovedMemberThatCannotBeRetiredIsReported() throws Exception {
+        List<MemberFacts> listed = new ArrayList<>(facts().members());
+        Membership membership = new Moves() {
+            @Override
+            public void remove(MemberId member) {
+                listed.removeIf(each -> each.id().equals(member));
+            }
+        };
+        StepWork work = new StepWork(membership, new NoMachines() {
+            @Override
+            public List<MemberSpec> places() {
+                return List.of(FactsFixture.place(3));
+            }
+
+            @Override
+            public Optional<Boolean> isRunning(MemberSpec member) {
+                return Optional.of(true);
+            }
+
+            @Override
+            public void retire(MemberSpec member) {
+                throw new IllegalStateException("cannot rename it");
+            }
+        });
+        List<String> notes = new ArrayList<>();
+        RunListener listener = new RunListener() {
+            @Override
+            public void begins(Plan.Planned step) {}
+
+            @Override
+            public void ended(Plan.Planned step, Duration took) {}
+
+            @Override
+            public void catchingUp(CatchUpRate rate) {}
+
+            @Override
+            public void notes(String what) {
+                notes.add(what);
+            }
+        };
+
+        Outcome outcome = new Runner(
+                        patience -> new ClusterFacts(new ClusterId(7), listed, true, List.of(), FactsFixture.STARTED),
+                        work,
+                        OperationTimeouts.DEFAULT,
+                        listener)
+                .run(new RemoveMember(new MemberId(3)));
+
+        assertThat(outcome).isInstanceOf(Outcome.Reached.class);
+        assertThat(notes)
+                .containsExactly("warning: the removed member was not stopped, or its data was not set aside: cannot"
+                        + " rename it");
     }
 
     @Test

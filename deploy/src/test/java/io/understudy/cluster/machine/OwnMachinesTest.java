@@ -236,6 +236,19 @@ final class OwnMachinesTest {
     }
 
     @Test
+    void aMountPointCanOnlyBeUsedEmpty() throws IOException {
+        assertThat(new DataDirectory(Path.of("/proc")).setAsideFailure())
+                .contains("/proc is a mount point with files in it, which cannot be renamed");
+        assertThat(machines.setAsideFailure(MEMBER)).isEmpty();
+        Files.createDirectories(machine.dataDirectory().resolve("member"));
+        assertThat(machines.setAsideFailure(MEMBER)).isEmpty();
+        Path link = Files.createSymbolicLink(folder.resolve("link"), Path.of("/proc"));
+        assertThat(new DataDirectory(link).setAsideFailure())
+                .as("a link can be renamed")
+                .isEmpty();
+    }
+
+    @Test
     void doesNotStartWithoutDataOneThatShouldHaveSome() {
         assertThatThrownBy(() -> machines.start(MEMBER))
                 .hasMessageContaining("has no data in " + machine.dataDirectory());

@@ -19,7 +19,7 @@ final class InventoryTest {
     private final List<String> queried = new ArrayList<>();
     private final Set<String> running = new HashSet<>(Set.of("one", "two"));
     private final List<String> run = new ArrayList<>();
-    private Optional<String> programFailure = Optional.of("etcd: no such file");
+    private Optional<String> joinFailure = Optional.of("etcd: no such file");
     private Optional<String> outdated = Optional.empty();
     private boolean broken = true;
     private Instant now = Instant.EPOCH;
@@ -54,7 +54,7 @@ final class InventoryTest {
         assertThat(run).as("neither of a running member, nor at each look").containsExactly("two");
 
         now = now.plus(Duration.ofMinutes(1));
-        programFailure = Optional.empty();
+        joinFailure = Optional.empty();
         assertThat(inventory.places(free)).extracting(Place::answers).containsExactly(true, true);
         assertThat(run).containsExactly("two", "two");
 
@@ -71,7 +71,7 @@ final class InventoryTest {
         Inventory inventory = inventory();
 
         assertThat(inventory.places(List.of())).extracting(Place::outdated).containsExactly(Optional.empty(), outdated);
-        programFailure = Optional.empty();
+        joinFailure = Optional.empty();
         assertThat(inventory.places(List.of(named("two"))))
                 .extracting(Place::answers)
                 .containsExactly(true, false);
@@ -83,7 +83,7 @@ final class InventoryTest {
                 this::isRunning,
                 member -> {
                     run.add(member.name());
-                    return programFailure;
+                    return joinFailure;
                 },
                 member -> outdated,
                 member -> Optional.empty(),

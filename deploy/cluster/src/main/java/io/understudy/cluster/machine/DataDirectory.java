@@ -177,6 +177,19 @@ public record DataDirectory(Path path) {
         return Optional.of(aside);
     }
 
+    /** Returns why {@link #setAside} would fail. Empty if it would not, or only until a process has ended. */
+    Optional<String> setAsideFailure() {
+        if (isVacant()) {
+            return Optional.empty();
+        }
+        if (isMountPoint() && !Files.isSymbolicLink(path)) {
+            return Optional.of(path + " is a mount point with files in it, which cannot be renamed");
+        }
+        return Files.isWritable(path.resolveSibling("."))
+                ? Optional.empty()
+                : Optional.of("the directory above " + path + " is not writable, so that it cannot be renamed");
+    }
+
     /** Returns why {@link #moveTo} would fail; empty if there is room. */
     Optional<String> moveFailure(DataDirectory other) {
         try {

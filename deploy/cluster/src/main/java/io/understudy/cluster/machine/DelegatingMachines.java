@@ -105,6 +105,11 @@ abstract class DelegatingMachines implements Machines {
     }
 
     @Override
+    public Optional<String> setAsideFailure(MemberSpec member) {
+        return read(member, "check of the data directory", machines -> machines.setAsideFailure(member));
+    }
+
+    @Override
     public Optional<String> moveFailure(MemberSpec from, MemberSpec to) {
         return read(from, "check of the data", machines -> machines.moveFailure(from, to));
     }

@@ -107,6 +107,14 @@ public interface Machines {
         return Optional.empty();
     }
 
+    /**
+     * Returns why data in this member's directory could not be renamed for a start without data. Empty if it could, or if
+     * unknown.
+     */
+    default Optional<String> setAsideFailure(MemberSpec member) {
+        return Optional.empty();
+    }
+
     /** Returns why {@link #moveData} would fail after a stop of the first. Empty if it would not, or if unknown. */
     default Optional<String> moveFailure(MemberSpec from, MemberSpec to) {
         return Optional.empty();

@@ -173,6 +173,11 @@ public final class OwnMachines implements Machines {
     }
 
     @Override
+    public Optional<String> setAsideFailure(MemberSpec member) {
+        return data(machine(member)).setAsideFailure();
+    }
+
+    @Override
     public Optional<String> moveFailure(MemberSpec from, MemberSpec to) {
         return moveFailure(machine(from), machine(to));
     }

@@ -266,7 +266,17 @@ public final class Runner {
             // No response of members shows it; both may be repeated.
             return false;
         }
-        work.finish(next.step(), facts);
+        try {
+            work.finish(next.step(), facts);
+        } catch (RuntimeException e) {
+            // The cluster has changed, whatever becomes of the process and its data.
+            LOG.atWarn()
+                    .addKeyValue("step", next.action())
+                    .addKeyValue("cause", e.getMessage())
+                    .log("removed member not retired");
+            listener.notes(
+                    "warning: the removed member was not stopped, or its data was not set aside: " + e.getMessage());
+        }
         Duration took = Duration.ofNanos(System.nanoTime() - began);
         LOG.atInfo()
                 .addKeyValue("step", next.action())

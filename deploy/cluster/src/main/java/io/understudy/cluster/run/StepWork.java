@@ -129,6 +129,7 @@ public final class StepWork {
         return programFailure(step)
                 .or(() -> outdated(step, facts))
                 .or(() -> moveFailure(step))
+                .or(() -> setAsideFailure(step))
                 .or(() -> foreignData(step, facts))
                 .or(() -> step instanceof Step.AddLearner ? learnerLimits(facts) : Optional.empty());
     }
@@ -188,6 +189,18 @@ public final class StepWork {
                                         + migrate.to().name() + ": " + why,
                                 "Correct that, or replace without --migrate-data"))
                 : Optional.empty();
+    }
+
+    /** Returns why a member could not start without data. Called before another one is removed for it. */
+    private Optional<Refusal> setAsideFailure(Step step) {
+        boolean isEmptied =
+                step instanceof Step.AddLearner || (step instanceof Step.Join join && !isRunning(join.member()));
+        return step.place().filter(unused -> isEmptied).flatMap(place -> machines.setAsideFailure(place)
+                .map(why -> new Refusal(
+                        "data-directory-free",
+                        "earlier data of " + place.name() + " cannot be set aside: " + why,
+                        "Configure another data directory (machines." + place.name()
+                                + ".dataDirectory), such as one below it")));
     }
 
     /** Returns why a member could not start. Called before it is stopped, or another one is removed for it. */

@@ -29,7 +29,7 @@ final class Inventory {
 
     private final List<MemberSpec> machines;
     private final Function<MemberSpec, Optional<Boolean>> isRunning;
-    private final Function<MemberSpec, Optional<String>> programFailure;
+    private final Function<MemberSpec, Optional<String>> joinFailure;
     private final Function<MemberSpec, Optional<String>> outdated;
     private final Function<MemberSpec, Optional<DataOwner>> owner;
     private final InstantSource clock;
@@ -42,20 +42,20 @@ final class Inventory {
 
     /**
      * @param isRunning may throw, and take a while
-     * @param programFailure why no member could start; may throw, and take a while
+     * @param joinFailure why no member could join; may throw, and take a while
      * @param outdated why the program would end in this cluster; may throw, and take a while
      * @param owner of the data; may throw, and take a while
      */
     Inventory(
             List<MemberSpec> machines,
             Function<MemberSpec, Optional<Boolean>> isRunning,
-            Function<MemberSpec, Optional<String>> programFailure,
+            Function<MemberSpec, Optional<String>> joinFailure,
             Function<MemberSpec, Optional<String>> outdated,
             Function<MemberSpec, Optional<DataOwner>> owner,
             InstantSource clock) {
         this.machines = List.copyOf(machines);
         this.isRunning = isRunning;
-        this.programFailure = programFailure;
+        this.joinFailure = joinFailure;
         this.outdated = outdated;
         this.owner = owner;
         this.clock = clock;
@@ -75,7 +75,7 @@ final class Inventory {
         try {
             Optional<Boolean> running = isRunning.apply(place);
             if (isFree && running.equals(Optional.of(false)) && !isRecent(programRanAt, place)) {
-                programFailure.apply(place).or(() -> outdated.apply(place)).ifPresent(why -> {
+                joinFailure.apply(place).or(() -> outdated.apply(place)).ifPresent(why -> {
                     throw new IllegalStateException(why);
                 });
                 programRanAt.put(place.name(), clock.instant());
@@ -97,7 +97,7 @@ final class Inventory {
                 LOG.atWarn()
                         .addKeyValue("machine", place.name())
                         .addKeyValue("cause", e.getMessage())
-                        .log("machine not usable: no process state, or no program");
+                        .log("machine not usable: no process state, no program, or fixed data");
             }
             return Place.mute(place);
         }

@@ -115,7 +115,8 @@ final class Supervisor implements AutoCloseable {
         this.inventory = new Inventory(
                 machines.places(),
                 machines::isRunning,
-                place -> machines.programFailure(place, UnaryOperator.identity()),
+                place -> machines.programFailure(place, UnaryOperator.identity())
+                        .or(() -> machines.setAsideFailure(place)),
                 place ->
                         seen.flatMap(last -> work.outdated(place, last.facts())).map(Refusal::toString),
                 machines::owner,
