@@ -383,6 +383,17 @@ class RefusalsTest {
                         "disarm NOSPACE of m2");
     }
 
+    /** The members to start may be on other machines. */
+    @Test
+    void aClusterWithoutAQuorumIsNotRepaired() {
+        ClusterFacts lost = FactsFixture.voters(false, false, false);
+        assertThat(lost.verdict()).isEqualTo(ClusterFacts.Verdict.LOST);
+
+        Refusal refusal = refusal(repair(Map.of()), lost);
+        assertThat(refusal.rule()).isEqualTo("quorum-held");
+        assertThat(refusal.wayOut()).contains("understudy cluster recover");
+    }
+
     /** Of three, one that defragments is one too many. */
     @Test
     void nothingIsDefragmentedWithoutASpareHealthyMember() {

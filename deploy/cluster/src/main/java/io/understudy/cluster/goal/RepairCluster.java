@@ -104,6 +104,9 @@ public record RepairCluster(
         if (contradiction.isPresent()) {
             return new Plan.Refused(List.of(contradiction.get()));
         }
+        if (facts.verdict() != ClusterFacts.Verdict.HELD) {
+            return new Plan.Refused(Preflight.check(new Step.Compact(revision), facts));
+        }
         List<Alarm> corrupt = alarms(facts, CORRUPT);
         List<String> kept = corrupt.stream()
                 .flatMap(alarm -> Optional.ofNullable(moves.get(alarm.member())).stream())
