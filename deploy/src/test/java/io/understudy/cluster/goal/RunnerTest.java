@@ -627,6 +627,45 @@ final class RunnerTest {
         });
     }
 
+    @Test
+    void aFailedDemotionIsNotUndoneAsTheVoterStaysRemoved() throws Exception {
+        List<MemberFacts> listed = new ArrayList<>(facts().members());
+        MemberSpec place = FactsFixture.place(3);
+        Membership membership = new Moves() {
+            @Override
+            public MemberId addLearner(List<URI> peerUrls) {
+                listed.add(FactsFixture.withNeverStarted(facts(), Role.LEARNER, peerUrls.get(0))
+                        .members()
+                        .get(3));
+                return listed.get(2).id();
+            }
+
+            @Override
+            public void remove(MemberId member) {
+                listed.removeIf(each -> each.id().equals(member));
+            }
+        };
+        Machines broken = new NoMachines() {
+            @Override
+            public void join(MemberSpec member, String initialCluster) {
+                throw new IllegalStateException("machine is broken");
+            }
+        };
+        Runner runner = new Runner(
+                patience -> new ClusterFacts(new ClusterId(7), listed, true, List.of(), FactsFixture.STARTED),
+                new StepWork(membership, broken),
+                OperationTimeouts.DEFAULT,
+                RunListener.NONE);
+
+        Outcome outcome = runner.run(new DemoteMember(new MemberId(3), place));
+
+        assertThat(listed).hasSize(2);
+        assertThat(outcome).isInstanceOfSatisfying(Outcome.Failed.class, failed -> {
+            assertThat(failed.isUndone()).isFalse();
+            assertThat(failed.why()).endsWith("machine is broken; it was removed again; no longer a member: m3");
+        });
+    }
+
     /** Such as a wrong dataDirectory: etcd would start with them as another member. */
     @Test
     void aMemberIsNotStartedWithDataOfAnother() {

@@ -18,6 +18,7 @@ import io.understudy.vocabulary.MemberId;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -88,6 +89,9 @@ public final class Runner {
     private final Permit permit;
     /** Failures of steps that the goal may skip. */
     private final Map<Step, String> passed = new LinkedHashMap<>();
+
+    /** Labels of members that steps of this run removed. */
+    private final Set<String> removed = new LinkedHashSet<>();
 
     private String begun = "";
     private String noted = "";
@@ -254,6 +258,9 @@ public final class Runner {
             // Of a machine: the place can't be used, or does not obey.
             throw new StepFailedException("step failed (" + next.action() + "): " + e.getMessage());
         }
+        if (next.step() instanceof Step.Remove remove) {
+            removed.add(remove.label());
+        }
         try {
             new StepWatch(observer, work, patience, listener).await(next.step(), facts);
         } catch (StepFailedException e) {
@@ -338,7 +345,10 @@ public final class Runner {
         listener.notes("undoing: " + why);
         Optional<String> kept = rollback.undo(step);
         return kept.isEmpty()
-                ? new Outcome.Failed(why + "; it was removed again", true)
+                ? new Outcome.Failed(
+                        why + "; it was removed again"
+                                + (removed.isEmpty() ? "" : "; no longer a member: " + String.join(", ", removed)),
+                        removed.isEmpty())
                 : new Outcome.Failed(why + "; it is still a member: " + kept.get(), false);
     }
 
