@@ -10,11 +10,12 @@ import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.run.LogExplanation;
 import io.understudy.local.process.Waiting;
+import io.understudy.vocabulary.MemberId;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -393,23 +394,48 @@ public final class Recovery {
         return grow(removeGivenUp(facts, from));
     }
 
-    /** Removes what an interrupted run gave up and has not removed: it might return with its old data. */
+    /**
+     * Removes what an interrupted run gave up and has not removed: it might return with its old data. A member that the
+     * others hear, or that returns, stays.
+     */
     private ClusterFacts removeGivenUp(ClusterFacts facts, Set<String> from) {
-        Map<Long, String> givenUp = givenUp(facts, from);
-        if (givenUp.isEmpty()
-                || !operator.confirms("remove "
-                        + givenUp.values().stream().sorted().collect(Collectors.joining(", "))
-                        + " from the member list, as --from gives them up and their old data may return")) {
+        Map<MemberId, String> givenUp = new HashMap<>(givenUp(facts, from));
+        if (givenUp.isEmpty()) {
             return facts;
         }
-        ClusterFacts now = survey.look().orElse(facts);
-        Set<Long> still = new HashSet<>(givenUp(now, from).keySet());
-        still.retainAll(givenUp.keySet());
-        return remove(still, now);
+        operator.print("checking for at least " + watch.lostFor().toSeconds()
+                + " s whether any member receives messages" + " from " + names(givenUp));
+        givenUp.keySet().retainAll(watch.silent(givenUp.keySet()));
+        if (givenUp.isEmpty()
+                || !operator.confirms("remove " + names(givenUp)
+                        + " from the member list, as --from gives them up, no member receives messages from them, and"
+                        + " their old data may return")) {
+            return survey.look().filter(Recovery::holdsQuorum).orElse(facts);
+        }
+        ClusterFacts now = facts;
+        for (Map.Entry<MemberId, String> each : givenUp.entrySet()) {
+            MemberId id = each.getKey();
+            now = await(
+                    seen -> holdsQuorum(seen)
+                            && (seen.member(id).isEmpty()
+                                    || QuorumWatch.isHeard(seen, id)
+                                    || QuorumWatch.isSilent(seen, id)),
+                    "the leader has no measurements of " + each.getValue() + ", which is not removed,");
+            if (QuorumWatch.isHeard(now, id) || !givenUp(now, from).containsKey(id)) {
+                operator.print(each.getValue() + " has returned and is not removed");
+            } else {
+                now = remove(Set.of(id.value()), now);
+            }
+        }
+        return now;
+    }
+
+    private static String names(Map<MemberId, String> members) {
+        return members.values().stream().sorted().collect(Collectors.joining(", "));
     }
 
     /** Returns listed members that are neither named nor respond, unless their data is lost for certain. */
-    private Map<Long, String> givenUp(ClusterFacts facts, Set<String> from) {
+    private Map<MemberId, String> givenUp(ClusterFacts facts, Set<String> from) {
         if (facts.voters().stream().map(MemberFacts::name).noneMatch(from::contains)) {
             // A learner was named: no member of the new cluster is given up.
             return Map.of();
@@ -424,7 +450,7 @@ public final class Recovery {
                         && member.hasStarted()
                         && member.answer().isEmpty()
                         && !harmless.contains(member.name()))
-                .collect(Collectors.toMap(member -> member.id().value(), MemberFacts::label));
+                .collect(Collectors.toMap(MemberFacts::id, MemberFacts::label));
     }
 
     /**
