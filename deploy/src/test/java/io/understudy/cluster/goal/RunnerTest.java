@@ -274,6 +274,42 @@ final class RunnerTest {
         assertThat(work.obstacle(given, facts)).isEmpty();
     }
 
+    /** It would be an upgrade without the checks of a roll. */
+    @ParameterizedTest
+    @CsvSource({
+        "3.5.33,3.5.33,3.6.16,true",
+        "3.5.33,3.6.16,3.6.16,false",
+        "3.6.16,3.6.16,3.7.3,true",
+        "3.5.33,3.5.33,3.5.34,false"
+    })
+    void aMemberOfALaterMinorVersionThanAllVotersIsNotAdded(
+            String first, String second, String program, boolean isRefused) {
+        StepWork work = new StepWork(new Moves(), new NoMachines() {
+            @Override
+            public EtcdVersion programVersion(MemberSpec member) {
+                return EtcdVersion.parse(program);
+            }
+        });
+        ClusterFacts facts = facts();
+        for (int number = 1; number <= 3; number++) {
+            facts = FactsFixture.withVersion(facts, number, number == 2 ? second : first, Duration.ZERO);
+        }
+        MemberSpec place = FactsFixture.place(4);
+
+        for (Step step : List.of(
+                new Step.AddLearner(place),
+                new Step.Join(place, new MemberId(4)),
+                new Step.Migrate(FactsFixture.place(2), place, TWO))) {
+            assertThat(work.obstacle(step, facts).map(Refusal::rule).filter("upgrade-checked"::equals))
+                    .isEqualTo(isRefused ? Optional.of("upgrade-checked") : Optional.empty());
+        }
+        for (Step step : List.of(new Step.Start(FactsFixture.place(2)), new Step.Restart(FactsFixture.place(2), TWO))) {
+            assertThat(work.obstacle(step, facts))
+                    .as("it may be upgraded already")
+                    .isEmpty();
+        }
+    }
+
     /** Else it stays down after SIGTERM. */
     @Test
     void aMemberThatASignalFindsStoppingStartsAgain() throws Exception {

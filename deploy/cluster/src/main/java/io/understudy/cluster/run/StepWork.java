@@ -11,6 +11,7 @@ import io.understudy.cluster.membership.Membership;
 import io.understudy.cluster.membership.Membership.OutcomeUnknownException;
 import io.understudy.cluster.membership.Membership.RefusedException;
 import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.plan.Plan.Refusal;
 import io.understudy.cluster.plan.Step;
@@ -20,6 +21,7 @@ import io.understudy.vocabulary.Counted;
 import io.understudy.vocabulary.MemberId;
 import java.net.URI;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -219,9 +221,10 @@ public final class StepWork {
                 : Optional.empty();
     }
 
-    /** Returns why the configured program would end, if the step starts a member with it. */
+    /** Returns why the configured program is unsuitable, if the step starts a member with it. */
     private Optional<Refusal> outdated(Step step, ClusterFacts facts) {
-        boolean isConfigured = step instanceof Step.Start
+        boolean isConfigured = step instanceof Step.AddLearner
+                || step instanceof Step.Start
                 || step instanceof Step.Join
                 || (step instanceof Step.Restart restart && restart.program().isEmpty());
         return (step instanceof Step.Migrate migrate
@@ -230,17 +233,44 @@ public final class StepWork {
                 .flatMap(place -> outdated(place, facts));
     }
 
-    /** Returns why a member could not start with its configured program: etcd ends in a cluster of a later version. */
+    /**
+     * Returns why a member could not, or must not, start with its configured program: etcd ends in a cluster of a later
+     * version, and a new member of a later minor version would be an unchecked upgrade. One that has started keeps its
+     * program, as during an upgrade.
+     */
     public Optional<Refusal> outdated(MemberSpec place, ClusterFacts facts) {
         EtcdVersion cluster = facts.clusterVersion();
-        EtcdVersion program = cluster.equals(EtcdVersion.UNKNOWN) ? cluster : machines.programVersion(place);
-        return program.equals(EtcdVersion.UNKNOWN) || program.atLeast(cluster.major(), cluster.minor(), 0)
+        EtcdVersion newest = Stream.concat(Stream.of(cluster), newVersions(place, facts))
+                .max(Comparator.naturalOrder())
+                .orElse(cluster);
+        EtcdVersion program = newest.equals(EtcdVersion.UNKNOWN) ? newest : machines.programVersion(place);
+        if (program.equals(EtcdVersion.UNKNOWN)) {
+            return Optional.empty();
+        }
+        if (!program.atLeast(cluster.major(), cluster.minor(), 0)) {
+            return Optional.of(new Refusal(
+                    "program-current",
+                    "the configured program of " + place.name() + " is etcd " + program + ", the cluster has version "
+                            + cluster,
+                    "Set machines." + place.name() + ".program to the program of the other members"));
+        }
+        return newVersions(place, facts).findAny().isEmpty() || newest.atLeast(program.major(), program.minor(), 0)
                 ? Optional.empty()
                 : Optional.of(new Refusal(
-                        "program-current",
+                        "upgrade-checked",
                         "the configured program of " + place.name() + " is etcd " + program
-                                + ", the cluster has version " + cluster,
-                        "Set machines." + place.name() + ".program to the program of the other members"));
+                                + ", and the voting members run " + newest + " at most",
+                        "Set machines." + place.name() + ".program to the program of the other members, or upgrade the"
+                                + " cluster first (understudy cluster roll)"));
+    }
+
+    /** Returns the versions that a member without data may have; none restricts one that has started. */
+    private static Stream<EtcdVersion> newVersions(MemberSpec place, ClusterFacts facts) {
+        return facts.of(place).filter(MemberFacts::hasStarted).isPresent()
+                ? Stream.of()
+                : facts.healthyVoters().stream()
+                        .flatMap(voter -> voter.answer().stream())
+                        .map(MemberAnswer::version);
     }
 
     private static Refusal programRuns(MemberSpec member, String what, String why, boolean isByFlag) {

@@ -43,7 +43,7 @@ final class Inventory {
     /**
      * @param isRunning may throw, and take a while
      * @param joinFailure why no member could join; may throw, and take a while
-     * @param outdated why the program would end in this cluster; may throw, and take a while
+     * @param outdated why the program does not suit this cluster; may throw, and take a while
      * @param owner of the data; may throw, and take a while
      */
     Inventory(

@@ -12,7 +12,7 @@ import java.util.Optional;
  * @param running whether its process runs; empty if this machine cannot see it
  * @param answers whether its state could be read and its program runs; otherwise starts are impossible
  * @param owner of its data, if a process runs without a listed member and the data are readable
- * @param outdated why its stopped member could not start with the configured program; empty if it could
+ * @param outdated why its stopped member could not, or must not, start with the configured program; else empty
  */
 public record Place(
         MemberSpec spec,
