@@ -312,6 +312,7 @@ final class ClusterCreate extends ClusterFlags {
                 hasStarted = true;
                 note(steps.get(1) + " ...");
                 ClusterFacts facts = serving(member, created);
+                control.endFirstStart(member);
                 if (root != null) {
                     note(steps.get(2) + " ...");
                     new ClusterUsers(root, List.of()).enable(settings);

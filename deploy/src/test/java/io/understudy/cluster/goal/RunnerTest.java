@@ -465,6 +465,28 @@ final class RunnerTest {
         assertThat(moves).isZero();
     }
 
+    /** Each observation does, thus also that of a join's effect. A command that was killed before leaves it to the next. */
+    @Test
+    void aCommandEndsTheFirstStartOfMembersThatHaveData() throws Exception {
+        List<String> ended = new ArrayList<>();
+        StepWork work = new StepWork(new Moves(), new NoMachines() {
+            @Override
+            public List<MemberSpec> places() {
+                return List.of(FactsFixture.place(1), FactsFixture.place(2));
+            }
+
+            @Override
+            public void endFirstStart(MemberSpec member) {
+                ended.add(member.name());
+                throw new IllegalStateException("read-only file system");
+            }
+        });
+        Runner runner = new Runner(patience -> facts(), work, OperationTimeouts.DEFAULT, RunListener.NONE);
+
+        assertThat(runner.run(facts -> new Plan.Done("nothing to do"))).isInstanceOf(Outcome.Reached.class);
+        assertThat(ended).containsExactly("m1", "m2");
+    }
+
     @Test
     void dataThatCannotMoveIsFoundBeforeItsMemberStops() {
         StepWork work = new StepWork(new Moves(), new NoMachines() {

@@ -42,7 +42,9 @@ final class ManualMachinesTest {
                     --initial-cluster=one=http://10.0.0.1:2380,four=http://10.0.0.4:2380 \\
                     --initial-cluster-state=existing
                 If data of an earlier member exists, first
-                  mv /var/lib/etcd/four /var/lib/etcd/four.old-$(date -u +%Y%m%dT%H%M%S)""");
+                  mv /var/lib/etcd/four /var/lib/etcd/four.old-$(date -u +%Y%m%dT%H%M%S)
+                Once it serves, remove initial-cluster and initial-cluster-token from its unit or script, and set \
+                initial-cluster-state=existing: without its data, it must not start""");
     }
 
     @Test

@@ -9,7 +9,11 @@ import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
@@ -81,6 +85,41 @@ final class SystemdControlTest {
                 .filteredOn(call -> !call.startsWith("show"))
                 .containsExactly("reset-failed etcd@one.service", "start --no-block etcd@one.service");
         assertThat(folder.resolve("etc")).isDirectoryNotContaining("glob:**.new");
+    }
+
+    /** Else a member starts empty under its ID if its data directory is not mounted at boot. */
+    @Test
+    void aMemberThatHasDataStartsWithItOnly() throws Exception {
+        OwnMachines machines = new OwnMachines(List.of(machine), control, InstantSource.system());
+        Path file = machine.environmentFile();
+        machines.endFirstStart(machine.member());
+        assertThat(file).doesNotExist();
+        for (EtcdFlags first : List.of(
+                EtcdFlags.founding(machine, "one=http://etcd-1.example:2380", "token"),
+                EtcdFlags.joining(machine, "one=http://etcd-1.example:2380"))) {
+            control.run(machine, first);
+            machines.endFirstStart(machine.member());
+            // Until it has a log, etcd needs them.
+            assertThat(Files.readAllLines(file)).containsExactlyElementsOf(first.variables());
+            Files.writeString(file, "# of an operator\n", StandardOpenOption.APPEND);
+            List<String> calls = Files.readAllLines(folder.resolve("calls"));
+            Path log =
+                    Files.createDirectories(folder.resolve("data/member/wal")).resolve("0.wal");
+            Process etcd = FileLocker.start(Files.createFile(log));
+            try {
+                machines.endFirstStart(machine.member());
+                FileTime written = Files.getLastModifiedTime(file);
+                machines.endFirstStart(machine.member());
+                assertThat(Files.getLastModifiedTime(file)).isEqualTo(written);
+            } finally {
+                var unused = etcd.destroyForcibly().waitFor();
+            }
+            List<String> resuming = new ArrayList<>(EtcdFlags.resuming(machine).variables());
+            resuming.add("# of an operator");
+            assertThat(Files.readAllLines(file)).containsExactlyInAnyOrderElementsOf(resuming);
+            assertThat(Files.readAllLines(folder.resolve("calls"))).isEqualTo(calls);
+            Files.delete(log);
+        }
     }
 
     @Test

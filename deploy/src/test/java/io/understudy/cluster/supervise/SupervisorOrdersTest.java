@@ -69,6 +69,8 @@ final class SupervisorOrdersTest {
     private final Map<String, DataOwner> owners = new ConcurrentHashMap<>(Map.of(
             "m1", new DataOwner(new ClusterId(1), new MemberId(1)),
             "m2", new DataOwner(new ClusterId(1), new MemberId(2))));
+    /** Members with an ended first start. */
+    private final Set<String> settled = ConcurrentHashMap.newKeySet();
     /** Holds back checks of the data directory of m1. */
     private CountDownLatch reads = new CountDownLatch(0);
 
@@ -125,6 +127,20 @@ final class SupervisorOrdersTest {
                     int before = looks.get();
                     await("more observations").until(() -> looks.get() > before + 2);
                     assertThat(running).containsExactly("m1");
+                });
+    }
+
+    /** A command that was killed after a join leaves that to the supervisor. */
+    @Test
+    void theFirstStartOfEachMemberIsEndedThoughOneMachineFails() throws Exception {
+        supervise(
+                () -> {
+                    throw new UnobservableException("no endpoint reachable");
+                },
+                (supervisor, journal) -> {
+                    await("all but m3").until(() -> settled.containsAll(List.of("m1", "m2", "m4")));
+                    settled.clear();
+                    await("the next observation").until(() -> settled.containsAll(List.of("m1", "m2", "m4")));
                 });
     }
 
@@ -283,6 +299,14 @@ final class SupervisorOrdersTest {
         @Override
         public List<MemberSpec> places() {
             return List.of(spec("m4"), spec("m3"), spec("m2"), spec("m1"));
+        }
+
+        @Override
+        public void endFirstStart(MemberSpec member) {
+            if (member.name().equals("m3")) {
+                throw new IllegalStateException("read-only file system");
+            }
+            settled.add(member.name());
         }
 
         @Override

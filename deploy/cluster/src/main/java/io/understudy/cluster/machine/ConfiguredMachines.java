@@ -112,14 +112,14 @@ public final class ConfiguredMachines extends DelegatingMachines {
                     machine,
                     "start it as a founding member, without data",
                     EtcdFlags.founding(machine, initialCluster, token));
-            setAsideEarlierData(machine);
+            finishFirstStart(machine);
         }
 
         @Override
         public void join(MemberSpec member, String initialCluster) {
             MachineSettings machine = machine(member);
             instruct(machine, "start it without data, to join", EtcdFlags.joining(machine, initialCluster));
-            setAsideEarlierData(machine);
+            finishFirstStart(machine);
         }
 
         @Override
@@ -179,9 +179,12 @@ public final class ConfiguredMachines extends DelegatingMachines {
             }
         }
 
-        private void setAsideEarlierData(MachineSettings machine) {
+        private void finishFirstStart(MachineSettings machine) {
             operator.accept("If data of an earlier member exists, first");
             print("mv", machine, ".old-");
+            operator.accept(
+                    "Once it serves, remove initial-cluster and initial-cluster-token from its unit or script, and"
+                            + " set initial-cluster-state=existing: without its data, it must not start");
         }
 
         /** The shell completes the new name: an existing directory would receive or mix the data. */

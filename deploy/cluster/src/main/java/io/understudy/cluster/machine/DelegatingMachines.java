@@ -40,6 +40,11 @@ abstract class DelegatingMachines implements Machines {
     }
 
     @Override
+    public void endFirstStart(MemberSpec member) {
+        order(member, "end of the first start", machines -> machines.endFirstStart(member));
+    }
+
+    @Override
     public OptionalLong received(MemberSpec member) {
         return read(member, "read of the received snapshot", machines -> machines.received(member));
     }

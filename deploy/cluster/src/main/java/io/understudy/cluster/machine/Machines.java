@@ -48,6 +48,12 @@ public interface Machines {
     /** Ends the limits of a member that has joined. */
     default void letGo(MemberSpec member) {}
 
+    /**
+     * Has a member that runs with its data start with data only, from the next start of the host on. Flags of its first
+     * start would let it start empty under its ID. Idempotent; does nothing before the member has data.
+     */
+    default void endFirstStart(MemberSpec member) {}
+
     /** Returns the received bytes of the member's current snapshot; empty if none, or unknown. */
     default OptionalLong received(MemberSpec member) {
         return OptionalLong.empty();

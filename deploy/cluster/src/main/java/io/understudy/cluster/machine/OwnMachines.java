@@ -27,7 +27,7 @@ public final class OwnMachines implements Machines {
     private final InstantSource clock;
     private final JoinThrottle throttle;
 
-    private OwnMachines(List<MachineSettings> machines, ProcessControl control, InstantSource clock) {
+    OwnMachines(List<MachineSettings> machines, ProcessControl control, InstantSource clock) {
         machines.forEach(machine -> this.machines.put(machine.name(), machine));
         this.control = control;
         this.throttle = new JoinThrottle(
@@ -87,6 +87,19 @@ public final class OwnMachines implements Machines {
                 .boxed()
                 .flatMap(pid -> ProcessHandle.of(pid).stream())
                 .forEach(throttle::undo);
+    }
+
+    @Override
+    public void endFirstStart(MemberSpec member) {
+        MachineSettings machine = machine(member);
+        if (control.keepsFirstStart(machine) && data(machine).isInUse()) {
+            locked(member, unused -> {
+                // Another process may have begun a join since the first check.
+                if (data(machine).isInUse()) {
+                    control.endFirstStart(machine);
+                }
+            });
+        }
     }
 
     @Override
@@ -260,6 +273,14 @@ public final class OwnMachines implements Machines {
 
         /** Starts it, or gives the order to; the caller made sure that it doesn't run. */
         void run(MachineSettings machine, EtcdFlags flags);
+
+        /** Whether a start by others, as at boot, has the flags of its first start. */
+        default boolean keepsFirstStart(MachineSettings machine) {
+            return false;
+        }
+
+        /** Lets it start with data only. The running server and its other flags are left as they are. */
+        default void endFirstStart(MachineSettings machine) {}
 
         /** Returns when it has ended; does nothing if it doesn't run. */
         void stop(MachineSettings machine);

@@ -20,6 +20,7 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -41,6 +42,9 @@ record SystemdControl(String systemctl, String journalctl) implements ProcessCon
     /** systemctl does not quote: the value ends before the next flag. */
     private static final Pattern DATA_DIRECTORY = Pattern.compile("--?data-dir[= ](.+?)(?= -| ;|$)");
 
+    /** Variable with which a member starts without data. Its name begins those of token and state, too. */
+    private static final String INITIAL_CLUSTER = "ETCD_INITIAL_CLUSTER";
+
     /** States of a running unit; one of type notify is activating until etcd joins. */
     private static final Set<String> RUNNING = Set.of("active", "activating", "reloading", "deactivating");
 
@@ -53,6 +57,33 @@ record SystemdControl(String systemctl, String journalctl) implements ProcessCon
         AtomicFile.write(machine.environmentFile(), String.join("\n", flags.variables()) + "\n");
         resetFailed(machine);
         var unused = systemctl("start", "--no-block", machine.unit());
+    }
+
+    @Override
+    public boolean keepsFirstStart(MachineSettings machine) {
+        return environment(machine).stream().anyMatch(line -> line.startsWith(INITIAL_CLUSTER + "="));
+    }
+
+    /** Without the variables of the first start, etcd ends if its data directory is missing. */
+    @Override
+    public void endFirstStart(MachineSettings machine) {
+        String others = environment(machine).stream()
+                .filter(line -> !line.startsWith(INITIAL_CLUSTER))
+                .map(line -> line + "\n")
+                .collect(Collectors.joining());
+        AtomicFile.write(machine.environmentFile(), others + INITIAL_CLUSTER + "_STATE=\"existing\"\n");
+        LOG.atInfo()
+                .addKeyValue("unit", machine.unit())
+                .addKeyValue("path", machine.environmentFile())
+                .log("unit starts with its data only");
+    }
+
+    private static List<String> environment(MachineSettings machine) {
+        try {
+            return Files.exists(machine.environmentFile()) ? Files.readAllLines(machine.environmentFile()) : List.of();
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot read " + machine.environmentFile(), e);
+        }
     }
 
     /** Clears earlier failures, which would prevent a start. */

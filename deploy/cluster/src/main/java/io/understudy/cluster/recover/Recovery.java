@@ -467,6 +467,8 @@ public final class Recovery {
                 && operator.confirms("start " + String.join(", ", names) + " with their existing data")) {
             stopped.forEach(each -> control.start(each.machine().member()));
         }
+        // Those that recover() has just started, or an interrupted run.
+        survey.machines().forEach(each -> control.endFirstStart(each.member()));
         ClusterFacts now = facts;
         for (Optional<MachineSettings> next = lost(now).stream().findFirst();
                 next.isPresent();
@@ -491,6 +493,7 @@ public final class Recovery {
             }
             startEmpty(machine, members(now));
             now = await(seen -> isHealthy(seen, machine.name()), machine.name() + " does not serve");
+            control.endFirstStart(machine.member());
             verify(0, now);
         }
         survey.remains(Optional.of(now)).stream()

@@ -28,7 +28,7 @@ public final class LogExplanation {
                     "its data belongs to a removed member; use an empty data directory"),
             Map.entry(
                     "could not retrieve cluster information from the given URLs",
-                    "no member is reachable at its listed peer URLs"),
+                    "no member is reachable at its listed peer URLs; a member that had data has lost it"),
             Map.entry("address already in use", "another process listens on one of its addresses"),
             Map.entry("cannot assign requested address", "one of its addresses does not belong to this machine"),
             Map.entry("cluster ID mismatch", "its data belongs to another cluster"),

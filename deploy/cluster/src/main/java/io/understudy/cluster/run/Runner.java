@@ -134,6 +134,7 @@ public final class Runner {
         int taken = 0;
         while (true) {
             Optional<ClusterFacts> seen = look();
+            work.endFirstStarts();
             Plan plan = seen.isPresent() ? goal.plan(seen.get()) : new Plan.Refused(List.of(UNSEEN));
             if (plan instanceof Plan.Done done) {
                 return passed.isEmpty()

@@ -49,6 +49,8 @@ public final class StepWork {
     private final Set<MemberSpec> started = new HashSet<>();
 
     private final Set<Step> performed = new HashSet<>();
+    /** Places with a first start that could not be ended; each is logged once. */
+    private final Set<MemberSpec> unended = new HashSet<>();
 
     public StepWork(Membership membership, Machines machines) {
         this.membership = membership;
@@ -499,6 +501,23 @@ public final class StepWork {
                                             .filter(MemberFacts::hasStarted)
                                             .isPresent()))
                     .ifPresent(machines::retire);
+        }
+    }
+
+    /** See {@link Machines#endFirstStart}; also for members that an interrupted command has started. */
+    public void endFirstStarts() {
+        for (MemberSpec place : machines.places()) {
+            try {
+                machines.endFirstStart(place);
+                unended.remove(place);
+            } catch (RuntimeException e) {
+                if (unended.add(place)) {
+                    LOG.atWarn()
+                            .addKeyValue("machine", place.name())
+                            .addKeyValue("cause", e.getMessage())
+                            .log("flags of the first start not removed; retrying");
+                }
+            }
         }
     }
 

@@ -221,6 +221,7 @@ final class Supervisor implements AutoCloseable {
         List<Place> places = inventory.places(seen.map(Situation::freePlaces).orElse(List.of()).stream()
                 .map(Place::spec)
                 .toList());
+        work.endFirstStarts();
         try {
             if (!orders.areUnderWay(clock.instant())) {
                 candidacy.betweenSteps();
