@@ -22,11 +22,13 @@ import io.grpc.Server;
 import io.grpc.netty.NettyServerBuilder;
 import io.grpc.stub.StreamObserver;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.cluster.machine.DataOwner;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.machine.NoMachines;
 import io.understudy.cluster.membership.Membership;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.ClusterObserver;
+import io.understudy.cluster.observe.ClusterObserver.UnobservableException;
 import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.observe.MemberFacts.Measurements;
@@ -78,6 +80,9 @@ final class BlindSupervisorTest {
     private final AtomicInteger reads = new AtomicInteger();
     private final Set<Integer> removed = ConcurrentHashMap.newKeySet();
     private final List<String> changes = new CopyOnWriteArrayList<>();
+    /** Whether the process of m1 has ended. */
+    private volatile boolean isStopped;
+
     private volatile Optional<Instant> diedAt = Optional.empty();
 
     private Server server;
@@ -145,6 +150,71 @@ final class BlindSupervisorTest {
         assertThat(changes).containsExactly("m4 joins");
     }
 
+    /** Without a quorum its lease does not expire. The pause by an operator remains. */
+    @Test
+    void aKilledCommandDoesNotKeepOwnMembersStopped() throws Exception {
+        ClusterSettings settings = settings("100ms");
+        Set<String> cut = ConcurrentHashMap.newKeySet();
+        isStopped = true;
+        put("changing", "cluster roll");
+        put("paused", "maintenance");
+        try (EtcdConnections connections = EtcdConnections.open(settings.cluster());
+                Candidacy paused = candidacy("paused", connections, settings, cut)) {
+            await().atMost(PATIENCE).until(() -> paused.paused().equals(Optional.of("maintenance")));
+            cut.add("paused");
+            keys.remove(key("paused"));
+            try (Candidacy changed = candidacy("changed", connections, settings, cut);
+                    Supervisor first = silent(paused, settings);
+                    Supervisor second = silent(changed, settings)) {
+                await().atMost(PATIENCE).until(() -> changed.paused().equals(Optional.of("cluster roll")));
+                cut.add("changed");
+                first.start();
+                second.start();
+                await().atMost(PATIENCE).until(() -> !changes.isEmpty());
+                assertThat(paused.startsPaused(Duration.ZERO)).contains("maintenance");
+            }
+        }
+        assertThat(changes).containsExactly("changed starts m1");
+    }
+
+    private void put(String name, String value) {
+        keys.put(
+                key(name),
+                KeyValue.newBuilder()
+                        .setKey(key(name))
+                        .setValue(ByteString.copyFromUtf8(value))
+                        .build());
+    }
+
+    private static ByteString key(String name) {
+        return ByteString.copyFromUtf8("\0understudy/cluster/" + name);
+    }
+
+    private static Candidacy candidacy(
+            String name, EtcdConnections connections, ClusterSettings settings, Set<String> cut) {
+        return Candidacy.start(
+                name,
+                connections,
+                () -> cut.contains(name) ? List.of() : settings.cluster().seeds(),
+                TTL,
+                PATIENCE);
+    }
+
+    /** Returns a supervisor that has observed the cluster once. */
+    private Supervisor silent(Candidacy candidacy, ClusterSettings settings) {
+        AtomicInteger looks = new AtomicInteger();
+        return supervisor(
+                candidacy,
+                settings,
+                patience -> {
+                    if (looks.incrementAndGet() == 1) {
+                        return facts(Set.of());
+                    }
+                    throw new UnobservableException("no endpoint reachable");
+                },
+                new Journal(new SimpleMeterRegistry()));
+    }
+
     private ClusterSettings settings(String interval) {
         return ClusterSettings.load(
                 null,
@@ -174,8 +244,8 @@ final class BlindSupervisorTest {
             Candidacy candidacy, ClusterSettings settings, ClusterObserver observer, Journal journal) {
         return new Supervisor(
                 observer,
-                new StepWork(new Changes(candidacy.name()), new Places()),
-                new Places(),
+                new StepWork(new Changes(candidacy.name()), new Places(candidacy.name())),
+                new Places(candidacy.name()),
                 candidacy,
                 settings.shape(),
                 settings.limits(),
@@ -251,6 +321,13 @@ final class BlindSupervisorTest {
     }
 
     private final class Places extends NoMachines {
+
+        private final String supervisor;
+
+        Places(String supervisor) {
+            this.supervisor = supervisor;
+        }
+
         @Override
         public List<MemberSpec> places() {
             return IntStream.rangeClosed(1, STANDBY)
@@ -260,7 +337,19 @@ final class BlindSupervisorTest {
 
         @Override
         public Optional<Boolean> isRunning(MemberSpec member) {
-            return Optional.empty();
+            return isStopped ? Optional.of(!member.equals(spec(1))) : Optional.empty();
+        }
+
+        @Override
+        public Optional<DataOwner> owner(MemberSpec member) {
+            return isStopped && member.equals(spec(1))
+                    ? Optional.of(new DataOwner(new ClusterId(1), new MemberId(1)))
+                    : Optional.empty();
+        }
+
+        @Override
+        public void start(MemberSpec member) {
+            changes.add(supervisor + " starts " + member.name());
         }
 
         @Override

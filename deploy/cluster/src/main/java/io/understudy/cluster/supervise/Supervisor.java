@@ -154,6 +154,10 @@ final class Supervisor implements AutoCloseable {
         return pausedHere.or(candidacy::paused);
     }
 
+    private Optional<String> startsPaused() {
+        return pausedHere.or(() -> candidacy.startsPaused(limits.dead()));
+    }
+
     /**
      * Pauses all supervisors of the cluster; returns when no step is in progress.
      *
@@ -268,7 +272,7 @@ final class Supervisor implements AutoCloseable {
     private Optional<Decision.Change> startUnobserved(List<Place> places, String observed) {
         Instant since = silentSince.orElse(Instant.MAX);
         if (seen.isEmpty()
-                || paused().isPresent()
+                || startsPaused().isPresent()
                 || since.isAfter(clock.instant().minus(limits.dead()))) {
             return Optional.empty();
         }
@@ -347,8 +351,9 @@ final class Supervisor implements AutoCloseable {
     }
 
     private boolean act(Decision.Change change, Situation situation, ClockTime at) throws InterruptedException {
-        if (paused().isPresent()) {
-            return record(change, Outcome.PAUSED, paused().orElse(""));
+        Optional<String> pause = change.step() instanceof Step.Start ? startsPaused() : paused();
+        if (pause.isPresent()) {
+            return record(change, Outcome.PAUSED, pause.get());
         }
         if (failedAt.isPresent() && failedAt.get().plus(AFTER_FAILURE).isAfter(clock.instant())) {
             return false;

@@ -50,6 +50,8 @@ public final class Candidacy implements AutoCloseable {
 
     private ElectionState standing = new ElectionState.Unknown("not read yet");
     private SupervisorStore.Found seen = SupervisorStore.Found.NOTHING;
+    /** Time of the last read, by {@link System#nanoTime}. */
+    private long readAt = System.nanoTime();
     /** End of the active state unless renewed, by {@link System#nanoTime}. */
     private long activeUntil;
     /** Time of the last completed observation, by {@link System#nanoTime}. */
@@ -105,6 +107,15 @@ public final class Candidacy implements AutoCloseable {
     /** Returns why supervisors are paused, as last read from the cluster. */
     public synchronized Optional<String> paused() {
         return seen.paused();
+    }
+
+    /**
+     * Returns why own members are not started. Without a quorum no lease expires: a command counts as ended if nothing
+     * was read for its lease and that time.
+     */
+    public synchronized Optional<String> startsPaused(Duration grace) {
+        boolean isExpired = System.nanoTime() - readAt > Turn.TTL.plus(grace).toNanos();
+        return isExpired ? seen.withoutCommand().paused() : seen.paused();
     }
 
     /** Records an observation; called after each one. */
@@ -306,6 +317,7 @@ public final class Candidacy implements AutoCloseable {
 
     private synchronized void saw(SupervisorStore.Found found) {
         seen = found;
+        readAt = System.nanoTime();
     }
 
     private synchronized void become(ElectionState next) {

@@ -74,6 +74,10 @@ record SupervisorStore(EtcdConnections connections, Supplier<List<Endpoint>> end
             return stopped.or(() -> change).map(why -> why.getValue().toStringUtf8());
         }
 
+        Found withoutCommand() {
+            return new Found(active, stopped, Optional.empty(), seen);
+        }
+
         Optional<String> changing() {
             return change.map(command -> command.getValue().toStringUtf8());
         }

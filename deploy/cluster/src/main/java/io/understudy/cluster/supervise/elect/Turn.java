@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
 public final class Turn implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Turn.class);
-    private static final Duration TTL = Duration.ofSeconds(10);
+    static final Duration TTL = Duration.ofSeconds(10);
     private static final int BEATS = 4;
     private static final Duration REQUEST = Duration.ofSeconds(2);
 
