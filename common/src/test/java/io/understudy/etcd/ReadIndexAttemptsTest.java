@@ -53,7 +53,7 @@ final class ReadIndexAttemptsTest {
     private final KeptConnections<byte[]> ranges = new KeptConnections<>(
             network, new UnaryCalls(tls, KVGrpc.getRangeMethod().getFullMethodName()), Duration.ofSeconds(5));
     /** Connections of the requests for linearizable reads. */
-    private final BlockingQueue<SocketAddress> asked = new LinkedBlockingQueue<>();
+    private final BlockingQueue<SocketAddress> requested = new LinkedBlockingQueue<>();
 
     private Server server;
     private volatile @Nullable ClusterId meant;
@@ -84,7 +84,7 @@ final class ReadIndexAttemptsTest {
                             @Override
                             public void onMessage(Q message) {
                                 if (message instanceof RangeRequest request && !request.getSerializable()) {
-                                    asked.add(call.getAttributes().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR));
+                                    requested.add(call.getAttributes().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR));
                                 }
                                 super.onMessage(message);
                             }
@@ -139,7 +139,7 @@ final class ReadIndexAttemptsTest {
         meant = CLUSTER;
         ReadIndexAttempts attempts = attempts(ranges);
         assertThat(onThread(() -> attempts.at(endpoint(), DEADLINE)).join()).isNotNull();
-        SocketAddress shared = asked.take();
+        SocketAddress shared = requested.take();
         while (!onThread(() -> CompletableFuture.completedFuture(ranges.isFree(endpoint())))
                 .join()) {
             Thread.onSpinWait();
@@ -147,9 +147,9 @@ final class ReadIndexAttemptsTest {
         CompletableFuture<Void> answers = new CompletableFuture<>();
         beforeItAnswers = answers::join;
         CompletableFuture<ReadIndex> first = onThread(() -> attempts.at(endpoint(), DEADLINE));
-        assertThat(asked.take()).isNotEqualTo(shared);
+        assertThat(requested.take()).isNotEqualTo(shared);
         CompletableFuture<ReadIndex> second = onThread(() -> attempts.at(endpoint(), DEADLINE));
-        assertThat(asked.take()).isEqualTo(shared);
+        assertThat(requested.take()).isEqualTo(shared);
         answers.complete(null);
         assertThat(first.join().revision()).isEqualTo(second.join().revision());
     }
