@@ -294,7 +294,7 @@ record Closing(
 
     /**
      * Closes it; when this returns, no client write to the range that has not been acknowledged will be. If another command
-     * opens a part meanwhile and closes it again, {@link Direction.Comparer#hasPuts} finds what clients put.
+     * opens a part meanwhile and closes it again, {@link Direction.Comparer#hasWrites} finds what clients wrote.
      *
      * @param closed by {@link #prepare}
      */

@@ -78,8 +78,11 @@ record Direction(
          */
         Lost lostBetween(long after, long until);
 
-        /** Whether clients of the first cluster put keys in {@code (after, until]}, or may have: its history is compacted. */
-        boolean hasPuts(long after, long until);
+        /**
+         * Whether clients of the first cluster changed keys in {@code (after, until]}, or may have: its history is compacted.
+         * Keys that expired with their leases do not count.
+         */
+        boolean hasWrites(long after, long until);
 
         /**
          * The keys that clients of the first cluster changed after a checkpoint of it, likewise. Unknown if its history is

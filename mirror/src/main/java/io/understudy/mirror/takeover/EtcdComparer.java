@@ -218,23 +218,34 @@ final class EtcdComparer implements Direction.Comparer {
     }
 
     @Override
-    public boolean hasPuts(long after, long until) {
-        boolean[] found = {false};
-        try {
-            history(
-                    from,
-                    after,
-                    until,
-                    commit -> found[0] |= commit.changes().stream()
-                            .anyMatch(change -> change instanceof Change.Put
-                                    && sides.scope().contains(change.key())));
+    public boolean hasWrites(long after, long until) {
+        // A put counts as a change of a key without a lease.
+        Set<Long> leases = new HashSet<>();
+        try (Reader reader = new Reader(from, range(from), after, true)) {
+            reader.read(until, committed -> {
+                Map<ByteString, Long> before = leasesBefore(committed);
+                committed.commit().changes().stream()
+                        .filter(change -> sides.scope().contains(change.key()))
+                        .map(change -> change instanceof Change.Put
+                                ? Long.valueOf(0)
+                                : before.getOrDefault(change.key(), UNKNOWN_LEASE))
+                        .forEach(leases::add);
+            });
         } catch (TakeOverException e) {
             if (!(e.getCause() instanceof FeedEndedException)) {
                 throw e;
             }
             return true;
         }
-        return found[0];
+        return leases.contains(0L)
+                || leases.contains(UNKNOWN_LEASE)
+                || !from.keepAlive(List.copyOf(leases)).isEmpty();
+    }
+
+    private static Map<ByteString, Long> leasesBefore(EtcdHistory.Step.Committed committed) {
+        Map<ByteString, Long> leases = new HashMap<>();
+        committed.previous().forEach(each -> leases.put(each.key(), each.lease()));
+        return leases;
     }
 
     @Override
@@ -301,8 +312,7 @@ final class EtcdComparer implements Direction.Comparer {
                 until > 0 ? until : new Records(cluster, sides.mirror()).read().revision();
         try (Reader reader = new Reader(cluster, range(cluster), revision, expired)) {
             reader.read(last, committed -> {
-                Map<ByteString, Long> before = new HashMap<>();
-                committed.previous().forEach(each -> before.put(each.key(), each.lease()));
+                Map<ByteString, Long> before = leasesBefore(committed);
                 committed.commit().changes().stream()
                         .filter(change -> scope.contains(change.key()))
                         .forEach(change -> {

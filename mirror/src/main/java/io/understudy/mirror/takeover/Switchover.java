@@ -533,7 +533,7 @@ public final class Switchover {
                     && direction.closingFrom().isClosed(closed)
                     && (isTurned
                             ? former.move().endMarker() > 0
-                            : !direction.comparer().hasPuts(marker, former.revision()));
+                            : !direction.comparer().hasWrites(marker, former.revision()));
             if (isTurned && lostAtMove != null) {
                 lost = lostAtMove;
             } else if (isPlanned) {

@@ -64,8 +64,10 @@ final class FakeCluster implements TakeOverCalls {
     final Map<String, List<String>> users = new LinkedHashMap<>();
     boolean auth;
     boolean corrupt;
-    /** Whether it has a NOSPACE alarm. */
+    /** Whether it has a NOSPACE alarm, which refuses puts and leases. */
     boolean full;
+    /** Their revisions. */
+    private final TreeSet<Long> clientDeletes = new TreeSet<>();
     /** Of the calls; null for one with the role root. */
     @Nullable String user;
     /** With which the calls log in where authentication is enabled. */
@@ -112,7 +114,7 @@ final class FakeCluster implements TakeOverCalls {
     /** What a client without special rights does; whether that is acknowledged. */
     boolean clientPuts(String key, String value) {
         ByteString bytes = ByteString.copyFromUtf8(key);
-        if (corrupt || (auth && !mayWrite("app", bytes))) {
+        if (corrupt || full || (auth && !mayWrite("app", bytes))) {
             return false;
         }
         put(bytes, ByteString.copyFromUtf8(value), 0);
@@ -186,6 +188,16 @@ final class FakeCluster implements TakeOverCalls {
     void delete(ByteString key) {
         revision++;
         remove(key);
+    }
+
+    /** As etcd 3.5 lets pass while it is full, whatever closes it. */
+    void clientDeletes(ByteString key) {
+        delete(key);
+        clientDeletes.add(revision);
+    }
+
+    boolean hasClientDeletes(long after, long until) {
+        return !clientDeletes.subSet(after + 1, until + 1).isEmpty();
     }
 
     private void store(ByteString key, ByteString value, long lease) {
@@ -312,6 +324,9 @@ final class FakeCluster implements TakeOverCalls {
         boolean writes = operations.stream().anyMatch(each -> !each.hasRequestRange());
         if (writes && corrupt) {
             throw new TakeOverException(name + ": etcdserver: corrupt cluster");
+        }
+        if (full && operations.stream().anyMatch(RequestOp::hasRequestPut)) {
+            throw new TakeOverException(name + ": etcdserver: mvcc: database space exceeded");
         }
         if (writes) {
             revision++;
@@ -463,6 +478,9 @@ final class FakeCluster implements TakeOverCalls {
         return world.request(this, "lease grant", () -> {
             if (corrupt) {
                 throw new TakeOverException(name + ": etcdserver: corrupt cluster");
+            }
+            if (full) {
+                throw new TakeOverException(name + ": etcdserver: mvcc: database space exceeded");
             }
             leases.add(++lastLease);
             return lastLease;

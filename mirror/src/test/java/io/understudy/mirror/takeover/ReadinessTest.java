@@ -256,7 +256,7 @@ final class ReadinessTest {
         }
 
         @Override
-        public boolean hasPuts(long after, long until) {
+        public boolean hasWrites(long after, long until) {
             throw new AssertionError();
         }
 

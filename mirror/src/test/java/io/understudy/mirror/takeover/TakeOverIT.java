@@ -215,6 +215,11 @@ final class TakeOverIT {
         assertThat(comparer.missingSince(calls, before, 0, true))
                 .containsExactly(ByteString.copyFromUtf8("/app/ended"));
         assertThat(comparer.missingSince(calls, before, 0, false)).hasSize(3);
+        assertThat(comparer.hasWrites(before, before + 1)).as("an expiry").isFalse();
+        assertThat(comparer.hasWrites(before + 1, before + 2)).as("no lease").isTrue();
+        assertThat(comparer.hasWrites(before + 2, before + 3))
+                .as("a lease that lives")
+                .isTrue();
     }
 
     /** With roles, the mirror may write but not close; the report names the command that an administrator runs. */
