@@ -136,7 +136,9 @@ record Direction(
 
             Lost and(Lost other) {
                 return new Lost(
-                        Stream.concat(keys.stream(), other.keys.stream()).toList(),
+                        Stream.concat(keys.stream(), other.keys.stream())
+                                .distinct()
+                                .toList(),
                         unknown == null ? other.unknown : unknown);
             }
 

@@ -239,8 +239,8 @@ public final class Switchover {
             drained(marker, closed.way());
             if (closed.way() != Way.NONE) {
                 equal = direction.comparer().changed(equal);
-                verified = equal;
             }
+            verified = equal;
             undo.requireClosing();
             direction.closingFrom().refuseKeepAlives(closed);
             restart();
@@ -578,19 +578,29 @@ public final class Switchover {
                         .filter(key -> !to.had(key, primary.recordRevision()))
                         .forEach(missed::add);
             }
-            long marker = primary.move().endMarker();
-            Equal since = verified;
-            if (since == null && isResumed) {
-                // The killed command compared after that, up to a revision that no record has.
-                since = new Equal(marker, to.reachedAt(primary, marker), 0);
-            }
-            if (since != null) {
-                missed.addAll(direction.comparer().overwritten(since, primary.recordRevision(), turnedAt));
-            }
         } catch (TakeOverException e) {
             return new Lost(missed, e.getMessage());
         }
-        return new Lost(missed, null);
+        return new Lost(missed, null).and(foreign(primary, turnedAt));
+    }
+
+    /**
+     * Finds keys that clients changed at the new primary between the last comparison and the move.
+     *
+     * @param firstAt revision of the former primary; 0 for the present one
+     */
+    private Lost foreign(Found primary, long firstAt) {
+        try {
+            Equal since = verified;
+            if (since == null) {
+                // Up to where a killed command compared at the new primary is in no record.
+                long compared = primary.move().verifiedAt();
+                since = new Equal(compared, to.reachedAt(primary, compared), 0);
+            }
+            return new Lost(direction.comparer().overwritten(since, primary.recordRevision(), firstAt), null);
+        } catch (TakeOverException e) {
+            return Lost.unknown(String.valueOf(e.getMessage()));
+        }
     }
 
     private static Turned again(@Nullable Lost lost, String why) {
@@ -614,12 +624,17 @@ public final class Switchover {
         return claims.shown(to.shown(), from.shown()) + ", which was open since: run \"understudy mirror rejoin\"";
     }
 
-    /** Finds writes that an open former primary accepted until its turn. The mirror overwrites them then. */
+    /** Finds writes that an open former primary accepted until its turn, which the mirror then overwrites, and foreign ones. */
     private Lost lost(Found primary) {
         try {
+            Checkpoint reached = primary.checkpoint();
+            Lost foreign = reached == null
+                    ? Lost.unknown(to.shown() + " has no checkpoint")
+                    : foreign(primary, reached.revision().value());
             return direction
                     .comparer()
-                    .lostBetween(primary.move().endMarker(), from.read().recordRevision());
+                    .lostBetween(primary.move().endMarker(), from.read().recordRevision())
+                    .and(foreign);
         } catch (TakeOverException e) {
             return Lost.unknown(String.valueOf(e.getMessage()));
         }

@@ -777,6 +777,7 @@ final class SwitchoverFaultsTest {
         world.meanwhile = () -> {
             world.isMirrored = false;
             world.source.clientDeletes(ByteString.copyFromUtf8("/app/0"));
+            world.target.put(ByteString.copyFromUtf8("/app/1"), ByteString.copyFromUtf8("foreign"), 0);
             world.source.full = !isDisarmedBefore;
             world.disputed = true;
         };
@@ -791,7 +792,7 @@ final class SwitchoverFaultsTest {
             assertThat(world.switchover(OPTIONS).run().loss()).startsWith("not known: ");
             world.source.full = false;
         }
-        assertThat(world.switchover(OPTIONS).run().lost()).contains("\"/app/0\"");
+        assertThat(world.switchover(OPTIONS).run().lost()).containsExactlyInAnyOrder("\"/app/0\"", "\"/app/1\"");
         assertThat(world.checkpoint(world.source).state()).isEqualTo(CheckpointState.SYNCING);
     }
 
@@ -1428,6 +1429,22 @@ final class SwitchoverFaultsTest {
             world.acknowledged.remove("/app/0");
         };
         assertThat(world.switchover(OPTIONS).run().lost()).containsExactly("\"/app/0\"");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aForeignWriteBeforeAMoveThatClosesNothingIsNamed(boolean isKilled) {
+        World counted = new World(Way.ROLES, false);
+        World world = foreignlyWritten();
+        counted.disputed = true;
+        world.disputed = true;
+        if (isKilled) {
+            var unusedReport = counted.switchover(OPTIONS, Way.NONE).run();
+            world.cut(counted.requestOf("the primary record", counted.target), Fault.KILLED, true);
+            assertThatThrownBy(() -> world.switchover(OPTIONS, Way.NONE).run()).isInstanceOf(Killed.class);
+            world.heal();
+        }
+        assertThat(world.switchover(OPTIONS, Way.NONE).run().lost()).containsExactly("\"/app/0\"");
     }
 
     /** Its last comparison is in no record. What the target has compacted may have been written after that. */
