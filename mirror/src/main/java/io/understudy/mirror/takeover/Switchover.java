@@ -476,6 +476,10 @@ public final class Switchover {
         leases.addAll(direction.releaseLeases());
         List<String> next = new ArrayList<>(List.of("point clients at " + to.shown()));
         Turned turned = turned(primary);
+        Lost found = turned.lost().and(expired);
+        LostKeys lost = LostKeys.of(found.keys());
+        // Stored first: no other command finds them once the move is complete.
+        String loss = found.shown(lost);
         if (turned.again() == null) {
             Home steady =
                     primary.required().with(primary.move().in(Phase.STEADY).closed(null));
@@ -497,9 +501,7 @@ public final class Switchover {
                 .addKeyValue("to", to.shown())
                 .addKeyValue("end_marker", primary.move().endMarker())
                 .log("primary role moved");
-        Lost found = turned.lost().and(expired);
-        LostKeys lost = LostKeys.of(found.keys());
-        return new TakeOverReport(direction.moved(primary), found.shown(lost), lost, facts, next);
+        return new TakeOverReport(direction.moved(primary), loss, lost, facts, next);
     }
 
     /**
@@ -624,7 +626,7 @@ public final class Switchover {
         return claims.shown(to.shown(), from.shown()) + ", which was open since: run \"understudy mirror rejoin\"";
     }
 
-    /** Finds writes that an open former primary accepted until its turn, which the mirror then overwrites, and foreign ones. */
+    /** Finds writes that an open former primary accepted until its turn, and foreign ones. The mirror overwrites both then. */
     private Lost lost(Found primary) {
         try {
             Checkpoint reached = primary.checkpoint();
@@ -733,7 +735,12 @@ public final class Switchover {
         throw new TakeOverException(
                 primary.isPrimary()
                         ? restored(new Claims(other, primary))
-                        : to.shown() + " is the primary of mirror " + direction.mirror() + " already");
+                        : to.shown() + " is the primary of mirror " + direction.mirror() + " already"
+                                + (other.isLast(SWITCHOVER)
+                                        ? ". If the command was cut short before its report, its loss is not known;"
+                                                + " more than " + LostKeys.HELD
+                                                + " lost keys are in understudy-lost-keys-*.txt in java.io.tmpdir"
+                                        : ""));
     }
 
     private void begin(String step) {

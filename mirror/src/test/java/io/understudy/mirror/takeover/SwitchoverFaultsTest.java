@@ -1506,6 +1506,19 @@ final class SwitchoverFaultsTest {
     }
 
     @Test
+    void theLossOfASwitchoverThatWasKilledBeforeItsReportIsNotKnown() {
+        World counted = new World(Way.ROLES, false);
+        var unusedReport = counted.switchover(OPTIONS).run();
+        World world = new World(Way.ROLES, false);
+        world.cut(counted.names.lastIndexOf("target the primary record") + 1, Fault.KILLED, true);
+        assertThatThrownBy(() -> world.switchover(OPTIONS).run()).isInstanceOf(Killed.class);
+        world.heal();
+        assertThatThrownBy(() -> world.switchover(OPTIONS).run())
+                .hasMessageContainingAll("already. If", "its loss is not known", "understudy-lost-keys-*.txt");
+        world.assertMoved();
+    }
+
+    @Test
     void aSwitchoverThatWasCutShortAfterTheMoveIsNotRejoined() {
         World counted = new World(Way.ROLES, false);
         var unusedReport = counted.switchover(OPTIONS).run();
