@@ -23,7 +23,9 @@ public final class CallFailedException extends Exception {
     public CallFailedException(Endpoint endpoint, EtcdFailure failure, @Nullable Throwable cause) {
         super(endpoint + " failed: " + failure, cause);
         this.remedy = failure.remedy();
-        this.error = failure.error();
+        // A login before the call fails with a text that ends so, and another one may succeed.
+        this.error =
+                failure.message().endsWith(EtcdError.LOGIN_FAILED.message()) ? EtcdError.LOGIN_FAILED : failure.error();
     }
 
     /** Whether another attempt would fail the same way, so that an operator is needed. */

@@ -412,12 +412,17 @@ public final class PatientCalls implements TakeOverCalls {
                     throw new TakeOverException(
                             shown() + " did not answer " + what + " within " + waited.toSeconds() + " s; the last: "
                                     + e.getMessage(),
-                            e);
+                            isLoginFailed(unanswered) ? unanswered : e);
                 }
-                unanswered = e;
+                unanswered = isLoginFailed(unanswered) ? unanswered : e;
             }
             pause(PAUSE);
         }
+    }
+
+    /** Then the cluster responds, although later attempts at other members may get no response. */
+    private static boolean isLoginFailed(@Nullable CallFailedException failed) {
+        return failed != null && failed.error() == EtcdError.LOGIN_FAILED;
     }
 
     /** Waits for a moment. */

@@ -30,6 +30,7 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -38,6 +39,8 @@ record Records(TakeOverCalls cluster, String mirror) {
 
     private static final int PAGE_KEYS = 1_000;
     private static final Duration ANSWER = Duration.ofSeconds(3);
+    private static final Set<EtcdError> REFUSALS =
+            Set.of(EtcdError.PERMISSION_DENIED, EtcdError.LOGIN_FAILED, EtcdError.USER_EMPTY);
 
     String shown() {
         return cluster.shown();
@@ -53,10 +56,13 @@ record Records(TakeOverCalls cluster, String mirror) {
             var unused = promptly().cluster().get(ReservedKeys.home(mirror));
             return true;
         } catch (TakeOverException e) {
-            // A refusal is an answer: clients may write there.
-            return e.getCause() instanceof CallFailedException failed
-                    && (failed.error() == EtcdError.PERMISSION_DENIED || failed.error() == EtcdError.LOGIN_FAILED);
+            return refusesUser(e);
         }
+    }
+
+    /** Whether the cluster refused the user of the call. That is an answer: clients may write there. */
+    static boolean refusesUser(TakeOverException e) {
+        return e.getCause() instanceof CallFailedException failed && REFUSALS.contains(failed.error());
     }
 
     /**

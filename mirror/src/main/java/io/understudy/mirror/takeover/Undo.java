@@ -357,13 +357,16 @@ final class Undo {
                                 + "; keep clients away from it and run: understudy mirror rejoin"));
     }
 
-    /** @throws TakeOverException another command holds the lock there */
+    /** @throws TakeOverException another command holds the lock there, or the cluster refuses the user */
     private static boolean isPresent(Records cluster) {
         Records there = cluster.promptly();
         Optional<String> holder;
         try {
             holder = Lock.holder(there);
         } catch (TakeOverException e) {
+            if (Records.refusesUser(e)) {
+                throw e;
+            }
             return false;
         }
         if (holder.isPresent()) {

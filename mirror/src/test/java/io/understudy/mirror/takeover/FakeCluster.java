@@ -70,6 +70,8 @@ final class FakeCluster implements TakeOverCalls {
     private final TreeSet<Long> clientDeletes = new TreeSet<>();
     /** Of the calls; null for one with the role root. */
     @Nullable String user;
+    /** With which it refuses what that user may not do. */
+    EtcdError refusal = EtcdError.PERMISSION_DENIED;
     /** With which the calls log in where authentication is enabled. */
     @Nullable Credentials login;
     /** Leases with a TTL that has passed; revoked once no alarm refuses that. */
@@ -162,12 +164,8 @@ final class FakeCluster implements TakeOverCalls {
     private void requirePermitted(boolean permitted) {
         if (auth && !permitted) {
             throw failed(
-                    name + ": permission denied",
-                    new EtcdFailure(
-                            EtcdError.PERMISSION_DENIED,
-                            Remedy.FATAL,
-                            Status.Code.PERMISSION_DENIED,
-                            "permission denied"));
+                    name + ": " + refusal.message(),
+                    new EtcdFailure(refusal, Remedy.FATAL, Status.Code.PERMISSION_DENIED, refusal.message()));
         }
     }
 

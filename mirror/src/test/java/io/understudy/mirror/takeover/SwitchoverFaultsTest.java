@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.Permission;
 import io.understudy.etcd.Credentials;
+import io.understudy.etcd.EtcdError;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointCodec;
 import io.understudy.mirror.checkpoint.CheckpointState;
@@ -797,14 +798,22 @@ final class SwitchoverFaultsTest {
     }
 
     /** Clients may write there. */
-    @Test
-    void aClusterThatRefusesTheUserOfTheCommandResponds() {
+    @ParameterizedTest
+    @EnumSource(
+            value = EtcdError.class,
+            names = {"PERMISSION_DENIED", "LOGIN_FAILED", "USER_EMPTY"})
+    void aClusterThatRefusesTheUserOfTheCommandResponds(EtcdError refusal) {
         World world = new World(Way.ROLES, false);
         switchedOver(world, true);
         world.target.user = "app";
+        world.target.refusal = refusal;
         assertThatThrownBy(() ->
                         world.failover(world.target, world.source, OPTIONS).run())
                 .hasMessageContaining("target responds: run that command again");
+        assertThatThrownBy(() -> world.switchover(OPTIONS.forced()).checkUndo())
+                .hasMessageContaining(refusal.message());
+        assertThatThrownBy(() -> world.switchover(OPTIONS.forced()).undo()).hasMessageContaining(refusal.message());
+        assertThat(world.source.isOpen("/app/k")).isFalse();
     }
 
     @Test

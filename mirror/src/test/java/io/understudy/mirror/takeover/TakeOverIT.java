@@ -39,6 +39,7 @@ import io.understudy.vocabulary.Revision;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -307,6 +308,22 @@ final class TakeOverIT {
                 CheckpointCodec.encode(reached.syncedAt(position)).toStringUtf8());
     }
 
+    /** Its clients may write. */
+    @Test
+    void aSourceThatRefusesTheUserOfAFailoverResponds() {
+        start(Way.ROLES);
+        MirrorProcess mirror = opened(Mirrors.start(settings()));
+        awaitSynced(mirror, source);
+        for (Credentials user : Arrays.asList(new Credentials("root", "wrong"), APP, null)) {
+            try (TakeOver clusters = new TakeOver(settings(user), null, ROOT, OPTIONS.patience())) {
+                assertThatThrownBy(() -> clusters.failover(false, OPTIONS.with(Way.NONE), step -> {})
+                                .run())
+                        .as("%s", user)
+                        .hasMessageContaining("responds: a switchover loses nothing");
+            }
+        }
+    }
+
     /** As after a snapshot of the source was restored. */
     private void theOperatorChoosesTheSourceAlthoughTheEpochsAreEqual(Way way) throws Exception {
         Credentials user = way == Way.ROLES ? APP : null;
@@ -504,9 +521,13 @@ final class TakeOverIT {
     }
 
     private MirrorSettings.Mirror settings() {
+        return settings(MIRROR);
+    }
+
+    private MirrorSettings.Mirror settings(@Nullable Credentials atSource) {
         return new MirrorSettings.Mirror(
                 "dr",
-                MirrorSettings.Source.Etcd.of(settings(source, MIRROR)),
+                MirrorSettings.Source.Etcd.of(settings(source, atSource)),
                 MirrorScope.prefix("/app/"),
                 MirrorSettings.Target.Etcd.of(
                         settings(target, MIRROR),
