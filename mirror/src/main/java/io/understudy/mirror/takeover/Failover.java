@@ -48,8 +48,11 @@ public final class Failover {
         }
         if (isComplete(found)) {
             String since = found.required().at().toString();
-            return List.of("report: " + to.shown() + " is the primary already, since " + since
-                    + "; reports the loss again unless " + from.shown() + " has become a copy");
+            String report = "report: " + to.shown() + " is the primary already, since " + since
+                    + "; reports the loss again unless " + from.shown() + " has become a copy";
+            return found.move().former() == options.way()
+                    ? List.of(report)
+                    : List.of(report, "later: " + returning(from.shown(), options.way()));
         }
         if (isMoved(found)) {
             return List.of("open: opens " + to.shown() + ", which is the primary since "
@@ -175,7 +178,8 @@ public final class Failover {
         long marker = unwrittenSince(found, primary.checkpoint());
         Expired each = expired(primary, marker);
         Expired expired = isRepeated ? each.repeated() : each;
-        Home opened = primary.required().with(primary.move().in(Phase.STEADY).closed(null));
+        Home opened = primary.required()
+                .with(primary.move().in(Phase.STEADY).closed(null).former(options.way()));
         Optional<String> kept = direction.closingTo().open(primary.move().closed(), () -> {
             if (to.write(opened, primary.recordRevision(), List.of(), List.of(to.unfrozen())) == 0) {
                 throw new TakeOverException("its record was written meanwhile");
@@ -186,6 +190,7 @@ public final class Failover {
     }
 
     private TakeOverReport repeated(Found found) {
+        select(found);
         if (found.isLast(Switchover.FORCED_UNDO)) {
             return undo().repeated();
         }
@@ -193,6 +198,22 @@ public final class Failover {
         // A run that was killed may not have done so.
         direction.releaseLeases();
         return again;
+    }
+
+    /** Stores how the mirror closes the former primary, which an earlier run may have selected otherwise. */
+    private void select(Found found) {
+        if (found.move().former() == options.way()) {
+            return;
+        }
+        direction.lock().take(to, "move");
+        try {
+            Home selected = found.required().with(found.move().former(options.way()));
+            if (to.write(selected, found.recordRevision(), List.of(), List.of()) == 0) {
+                throw new TakeOverException("its record was written meanwhile");
+            }
+        } finally {
+            direction.lock().release();
+        }
     }
 
     private void moved(Found found) {
@@ -328,6 +349,7 @@ public final class Failover {
             requireLatest(found);
             boolean unused = direction.afterMove(() -> {
                 direction.requireOpenable(found);
+                requireLogin();
                 return true;
             });
             return;
@@ -343,12 +365,17 @@ public final class Failover {
         if (!options.force()) {
             requireWhole(found);
         }
-        if (options.way() == Way.CORRUPT_ALARM || options.way() == Way.AUTH_ENABLE) {
-            var unused = direction.closingFrom().requireLogin();
-        }
+        requireLogin();
         if (!options.force() && from.responds()) {
             throw new TakeOverException(from.shown()
                     + " responds: a switchover loses nothing, a failover may. --force fails over nevertheless");
+        }
+    }
+
+    /** With which the mirror closes the former primary. */
+    private void requireLogin() {
+        if (options.way() == Way.CORRUPT_ALARM || options.way() == Way.AUTH_ENABLE) {
+            var unused = direction.closingFrom().requireLogin();
         }
     }
 

@@ -486,6 +486,55 @@ final class SwitchoverFaultsTest {
         assertThatThrownBy(failover::run).hasMessage(already);
     }
 
+    @Test
+    void aFailoverThatIsRunAgainSelectsHowTheFormerPrimaryIsClosed() {
+        World world = new World(Way.AUTH_ENABLE, false);
+        world.disputed = true;
+        world.lost = world.source;
+        var unused = world.failover(OPTIONS, Way.ROLES).run();
+        assertThat(world.failover(OPTIONS, Way.AUTH_ENABLE).plan()).hasSize(2);
+        assertThat(world.failover(OPTIONS, Way.AUTH_ENABLE).run().next())
+                .anyMatch(each -> each.contains("closes source" + " when it returns (auth-enable)"));
+        world.lost = null;
+        assertThat(world.former(world.source, world.target).close())
+                .hasValueSatisfying(conflict -> assertThat(conflict.reason()).contains("is closed (auth-enable)"));
+        assertThat(world.source.isOpen("/app/k")).isFalse();
+    }
+
+    @Test
+    void aFailoverAfterAForcedUndoSelectsHowTheOtherClusterIsClosed() {
+        World world = new World(Way.ROLES, false);
+        forcedUndo(world, true);
+        var unused = world.failover(world.target, world.source, OPTIONS.with(Way.NONE))
+                .run();
+        assertThat(world.former(world.target, world.source).close())
+                .hasValueSatisfying(conflict -> assertThat(conflict.reason()).contains("is left open (--allow-loss)"));
+    }
+
+    /** It does not know of the switchover. */
+    @Test
+    void aFailoverThatCompletesASwitchoverSelectsHowARestoredFormerPrimaryIsClosed() {
+        World counted = new World(Way.CORRUPT_ALARM, false);
+        var unusedReport = counted.switchover(OPTIONS).run();
+        World world = new World(Way.CORRUPT_ALARM, false);
+        Home before = world.home(world.source);
+        world.cut(counted.requestOf("the primary record", counted.target), Fault.KILLED, true);
+        assertThatThrownBy(() -> world.switchover(OPTIONS).run()).isInstanceOf(Killed.class);
+        world.heal();
+        world.lost = world.source;
+        var unusedOpened = world.failover(OPTIONS).run();
+        world.lost = null;
+        world.disputed = true;
+        world.source.put(ReservedKeys.home("dr"), before.encode(), 0);
+        world.source.delete(ReservedKeys.freeze("dr"));
+        world.source.users.clear();
+        world.source.auth = false;
+        world.source.corrupt = false;
+        assertThat(world.former(world.source, world.target).close())
+                .hasValueSatisfying(conflict -> assertThat(conflict.reason()).contains("is closed (corrupt-alarm)"));
+        assertThat(world.source.isOpen("/app/k")).isFalse();
+    }
+
     /** The target never got the role. */
     @Test
     void aForcedUndoIsNotReportedAgainOnceTheTargetIsSeenAsACopy() {
