@@ -242,6 +242,10 @@ public final class Rejoin {
 
         /** The command that resolves it. */
         String remedy() {
+            if (!areUnordered() && higher().move().phase() == Phase.CLOSING && higher().isLast(Failover.FAILOVER)) {
+                // A forced undo that was cut short has closed it.
+                return "the switchover or failback to the cluster of the higher epoch again, with --undo --force";
+            }
             return areUnordered()
                     ? "\"understudy mirror rejoin\" with --primary source or --primary target"
                     : higher().move().phase() == Phase.MOVED && !Failover.isDone(higher())

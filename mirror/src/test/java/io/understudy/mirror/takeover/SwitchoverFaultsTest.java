@@ -39,6 +39,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -2079,6 +2080,12 @@ final class SwitchoverFaultsTest {
         }
         List<String> requests = List.copyOf(world.names.subList(before, world.requests));
         world.heal();
+        if (Stream.of(world.source, world.target)
+                .allMatch(each -> world.home(each).move().phase() == Move.Phase.CLOSING)) {
+            assertThat(world.former(world.source, world.target).close())
+                    .hasValueSatisfying(
+                            conflict -> assertThat(conflict.reason()).as(shown).endsWith("again, with --undo --force"));
+        }
         assertThat(cut == 0 ? "is open again" : ended(world, OPTIONS.forced(), true))
                 .as(shown + world.trace)
                 .containsAnyOf("is open again", "nothing to undo");
