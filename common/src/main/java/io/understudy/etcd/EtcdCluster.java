@@ -347,7 +347,10 @@ public final class EtcdCluster implements AutoCloseable {
      */
     public CompletableFuture<ReadIndex> readIndexRound(Duration deadline) {
         return ReadIndexRound.run(
-                () -> endpointsFor(Duty.READ_INDEX), this::readIndexAttempt, deadline, network.loop());
+                () -> endpointsFor(Duty.READ_INDEX),
+                (endpoint, left) -> readIndexAttempt(endpoint, left, true),
+                deadline,
+                network.loop());
     }
 
     /**
@@ -355,7 +358,11 @@ public final class EtcdCluster implements AutoCloseable {
      * two new connections. Otherwise as {@link #readIndexRound}.
      */
     public CompletableFuture<ReadIndex> readIndexSoonest(Duration deadline) {
-        return ReadIndexRound.run(this::thoseAtHandFirst, this::readIndexAttempt, deadline, network.loop());
+        return ReadIndexRound.run(
+                this::thoseAtHandFirst,
+                (endpoint, left) -> readIndexAttempt(endpoint, left, false),
+                deadline,
+                network.loop());
     }
 
     private List<Endpoint> thoseAtHandFirst() {
@@ -394,10 +401,10 @@ public final class EtcdCluster implements AutoCloseable {
         return network.loop();
     }
 
-    private CompletableFuture<ReadIndex> readIndexAttempt(Endpoint endpoint, Duration deadline) {
+    private CompletableFuture<ReadIndex> readIndexAttempt(Endpoint endpoint, Duration deadline, boolean moreFollow) {
         Role role = view.memberAt(endpoint).map(Member::role).orElse(Role.VOTER);
         long began = System.nanoTime();
-        CompletableFuture<ReadIndex> attempt = attempts.at(endpoint, deadline);
+        CompletableFuture<ReadIndex> attempt = attempts.at(endpoint, deadline, moreFollow);
         Future<?> silence = network.loop()
                 .schedule(
                         () -> reportFailure(endpoint, Duty.READ_INDEX, "no response for " + SILENCE.toSeconds() + " s"),

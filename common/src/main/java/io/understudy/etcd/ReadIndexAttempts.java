@@ -83,28 +83,34 @@ final class ReadIndexAttempts {
         this.view = view;
     }
 
-    /** Makes one attempt, by the method that the endpoint's member supports. */
-    CompletableFuture<ReadIndex> at(Endpoint endpoint, Duration deadline) {
+    /**
+     * Makes one attempt, by the method that the endpoint's member supports.
+     *
+     * @param moreFollow soon, for which another connection to a voter is worth its cost
+     */
+    CompletableFuture<ReadIndex> at(Endpoint endpoint, Duration deadline, boolean moreFollow) {
         long sentNanos = System.nanoTime();
         return view.get()
                 .memberAt(endpoint)
                 .filter(member -> member.role() == Role.LEARNER)
                 .map(learner -> atLearner(endpoint, learner.id(), deadline, sentNanos))
-                .orElseGet(() -> atVoter(endpoint, deadline, sentNanos));
+                .orElseGet(() -> atVoter(endpoint, deadline, moreFollow, sentNanos));
     }
 
-    private CompletableFuture<ReadIndex> atVoter(Endpoint endpoint, Duration deadline, long sentNanos) {
-        return range(endpoint, deadline, sentNanos).thenApply(answer -> index(endpoint, answer, sentNanos));
+    private CompletableFuture<ReadIndex> atVoter(
+            Endpoint endpoint, Duration deadline, boolean moreFollow, long sentNanos) {
+        CompletableFuture<RangeResponse> read = moreFollow && ranges != null
+                ? rangeOfSeries(ranges, endpoint, deadline, sentNanos)
+                : range(endpoint, oneKey, deadline);
+        return read.thenApply(answer -> index(endpoint, answer, sentNanos));
     }
 
     /**
      * Over a free connection of {@link #ranges}, which is faster than the channel. No attempt waits for one to be
      * established, or fails with it.
      */
-    private CompletableFuture<RangeResponse> range(Endpoint endpoint, Duration deadline, long sentNanos) {
-        if (ranges == null) {
-            return range(endpoint, oneKey, deadline);
-        }
+    private CompletableFuture<RangeResponse> rangeOfSeries(
+            KeptConnections<byte[]> ranges, Endpoint endpoint, Duration deadline, long sentNanos) {
         Opening opening = openings.computeIfAbsent(endpoint, first -> new Opening(sentNanos));
         if (opening.used) {
             return range(endpoint, oneKey, deadline);

@@ -138,7 +138,8 @@ final class ReadIndexAttemptsTest {
     void anAttemptUsesAConnectionOfItsOwnWhereOneIsFree() throws Exception {
         meant = CLUSTER;
         ReadIndexAttempts attempts = attempts(ranges);
-        assertThat(onThread(() -> attempts.at(endpoint(), DEADLINE)).join()).isNotNull();
+        assertThat(onThread(() -> attempts.at(endpoint(), DEADLINE, true)).join())
+                .isNotNull();
         SocketAddress shared = requested.take();
         while (!onThread(() -> CompletableFuture.completedFuture(ranges.isFree(endpoint())))
                 .join()) {
@@ -146,9 +147,9 @@ final class ReadIndexAttemptsTest {
         }
         CompletableFuture<Void> answers = new CompletableFuture<>();
         beforeItAnswers = answers::join;
-        CompletableFuture<ReadIndex> first = onThread(() -> attempts.at(endpoint(), DEADLINE));
+        CompletableFuture<ReadIndex> first = onThread(() -> attempts.at(endpoint(), DEADLINE, true));
         assertThat(requested.take()).isNotEqualTo(shared);
-        CompletableFuture<ReadIndex> second = onThread(() -> attempts.at(endpoint(), DEADLINE));
+        CompletableFuture<ReadIndex> second = onThread(() -> attempts.at(endpoint(), DEADLINE, true));
         assertThat(requested.take()).isEqualTo(shared);
         answers.complete(null);
         assertThat(first.join().revision()).isEqualTo(second.join().revision());
@@ -161,10 +162,11 @@ final class ReadIndexAttemptsTest {
             Endpoint other = new Endpoint("127.0.0.1", direct.port(), false);
             ReadIndexAttempts attempts = new ReadIndexAttempts(
                     any -> channels.get(endpoint()), pages, ranges, KeyRange.all(), false, this::view);
-            assertThat(onThread(() -> attempts.at(other, DEADLINE)).join()).isNotNull();
+            assertThat(onThread(() -> attempts.at(other, DEADLINE, true)).join())
+                    .isNotNull();
             awaitFree(other);
             direct.closesAtNextCall = true;
-            assertThat(onThread(() -> attempts.at(other, DEADLINE)).join().revision())
+            assertThat(onThread(() -> attempts.at(other, DEADLINE, true)).join().revision())
                     .isEqualTo(new Revision(9));
             assertThat(direct.closesAtNextCall).isFalse();
         }
@@ -182,7 +184,7 @@ final class ReadIndexAttemptsTest {
     }
 
     private CompletableFuture<ReadIndex> attempt() {
-        return attempts(null).at(endpoint(), DEADLINE);
+        return attempts(null).at(endpoint(), DEADLINE, true);
     }
 
     private ReadIndexAttempts attempts(@Nullable KeptConnections<byte[]> direct) {
