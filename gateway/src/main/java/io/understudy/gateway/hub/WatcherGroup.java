@@ -8,6 +8,7 @@ import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentSkipListMap;
@@ -435,8 +436,7 @@ final class WatcherGroup {
     }
 
     private void park(Watcher watcher) {
-        FilterGroup filterGroup = watcher.filterGroup;
-        long reached = filterGroup == null ? 0 : filterGroup.cohort().revision();
+        long reached = Objects.requireNonNull(watcher.filterGroup).cohort().revision();
         // Before it leaves, as its reading may end otherwise.
         awaitedUntilNanos.put(Math.max(watcher.delivered, reached), System.nanoTime() + AWAITED_NANOS);
         leave(watcher);
