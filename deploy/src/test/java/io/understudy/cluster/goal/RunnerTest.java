@@ -648,20 +648,7 @@ final class RunnerTest {
     void anAbortedAddLeavesNoLearner() throws Exception {
         List<MemberFacts> listed = new ArrayList<>(facts().members());
         MemberSpec place = FactsFixture.place(4);
-        Membership membership = new Moves() {
-            @Override
-            public MemberId addLearner(List<URI> peerUrls) {
-                listed.add(FactsFixture.withNeverStarted(facts(), Role.LEARNER, peerUrls.get(0))
-                        .members()
-                        .get(3));
-                return listed.get(3).id();
-            }
-
-            @Override
-            public void remove(MemberId member) {
-                listed.removeIf(each -> each.id().equals(member));
-            }
-        };
+        Membership membership = listing(listed);
         Machines interrupting = new NoMachines() {
             @Override
             public void join(MemberSpec member, String initialCluster) {
@@ -689,20 +676,7 @@ final class RunnerTest {
     void aFailedDemotionIsNotUndoneAsTheVoterStaysRemoved() throws Exception {
         List<MemberFacts> listed = new ArrayList<>(facts().members());
         MemberSpec place = FactsFixture.place(3);
-        Membership membership = new Moves() {
-            @Override
-            public MemberId addLearner(List<URI> peerUrls) {
-                listed.add(FactsFixture.withNeverStarted(facts(), Role.LEARNER, peerUrls.get(0))
-                        .members()
-                        .get(3));
-                return listed.get(2).id();
-            }
-
-            @Override
-            public void remove(MemberId member) {
-                listed.removeIf(each -> each.id().equals(member));
-            }
-        };
+        Membership membership = listing(listed);
         Machines broken = new NoMachines() {
             @Override
             public void join(MemberSpec member, String initialCluster) {
@@ -866,6 +840,25 @@ final class RunnerTest {
                         Optional.of(FactsFixture.answer(Optional.of(leader), FactsFixture.LEADER_INDEX, true))))
                 .toList();
         return new ClusterFacts(new ClusterId(7), members, true, List.of(), FactsFixture.STARTED);
+    }
+
+    /** Adds learners to the list, and removes members from it. */
+    private Membership listing(List<MemberFacts> listed) {
+        return new Moves() {
+            @Override
+            public MemberId addLearner(List<URI> peerUrls) {
+                MemberFacts learner = FactsFixture.withNeverStarted(facts(), Role.LEARNER, peerUrls.get(0))
+                        .members()
+                        .get(3);
+                listed.add(learner);
+                return learner.id();
+            }
+
+            @Override
+            public void remove(MemberId member) {
+                listed.removeIf(each -> each.id().equals(member));
+            }
+        };
     }
 
     private class Moves implements Membership {
