@@ -739,7 +739,7 @@ public final class Switchover {
                                 + (other.isLast(SWITCHOVER)
                                         ? ". If the command was cut short before its report, its loss is not known;"
                                                 + " more than " + LostKeys.HELD
-                                                + " lost keys are in understudy-lost-keys-*.txt in java.io.tmpdir"
+                                                + " lost keys are in understudy-lost-keys-*.txt in the temporary directory"
                                         : ""));
     }
 

@@ -404,7 +404,7 @@ public final class Recovery {
             return facts;
         }
         operator.print("checking for at least " + watch.lostFor().toSeconds()
-                + " s whether any member receives messages" + " from " + names(givenUp));
+                + " s whether any member receives messages from " + names(givenUp));
         givenUp.keySet().retainAll(watch.silent(givenUp.keySet()));
         if (givenUp.isEmpty()
                 || !operator.confirms("remove " + names(givenUp)
