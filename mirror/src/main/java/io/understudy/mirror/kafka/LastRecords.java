@@ -154,6 +154,10 @@ final class LastRecords {
     }
 
     private void add(ConsumerRecord<byte[], byte[]> record) throws MalformedRecordException {
+        if (!from.isEmpty() && record.key() != null && !isPresent(ByteString.copyFrom(record.key()))) {
+            // Was decoded and checked for the first part.
+            return;
+        }
         TopicRecord content = RecordFormat.readOwn(record, null);
         if (content == null) {
             // Brokers accept records without a key while the topic is not compacted.
