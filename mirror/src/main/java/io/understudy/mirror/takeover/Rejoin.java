@@ -242,15 +242,20 @@ public final class Rejoin {
 
         /** The command that resolves it. */
         String remedy() {
-            if (!areUnordered() && higher().move().phase() == Phase.CLOSING && higher().isLast(Failover.FAILOVER)) {
-                // A forced undo that was cut short has closed it.
-                return "the switchover or failback to the cluster of the higher epoch again, with --undo --force";
+            if (areUnordered()) {
+                return REJOIN + " with --primary source or --primary target";
             }
-            return areUnordered()
-                    ? "\"understudy mirror rejoin\" with --primary source or --primary target"
-                    : higher().move().phase() == Phase.MOVED && !Failover.isDone(higher())
-                            ? "the switchover or failback again that was cut short"
-                            : REJOIN;
+            return switch (higher().move().phase()) {
+                case CLOSING ->
+                    higher().isLast(Failover.FAILOVER)
+                            // A forced undo that was cut short has closed it.
+                            ? "the switchover or failback to the cluster of the higher epoch again, with --undo --force"
+                            // The other one was restored to a time when it was the primary.
+                            : "the switchover or failback that was cut short with --undo, then " + REJOIN;
+                case MOVED ->
+                    Failover.isDone(higher()) ? REJOIN : "the switchover or failback again that was cut short";
+                case STEADY -> REJOIN;
+            };
         }
     }
 

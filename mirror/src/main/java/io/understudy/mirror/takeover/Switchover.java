@@ -420,7 +420,7 @@ public final class Switchover {
                 // A mirror process has taken over: it may be the same one again.
             }
         } catch (TakeOverException e) {
-            Found moved = undo.fencedFor(e).orElseThrow(() -> e);
+            Found moved = undo.fencedFor(e, primary.epoch()).orElseThrow(() -> e);
             if (!undo.isOwn(moved)) {
                 throw new Undo.StaysClosed(
                         e.getMessage() + ". " + undo.stillClosed(moved).getMessage(), e);

@@ -167,9 +167,9 @@ final class Undo {
     }
 
     /** As {@link #fenced}, after a move that was not answered. */
-    Optional<Found> fencedFor(TakeOverException why) {
+    Optional<Found> fencedFor(TakeOverException why, long epoch) {
         try {
-            return uninterrupted(this::fenced);
+            return uninterrupted(() -> fenced(epoch));
         } catch (TakeOverException e) {
             why.addSuppressed(e);
             throw new StaysClosed(
@@ -183,12 +183,13 @@ final class Undo {
     /**
      * Writes the record there again. No moving transaction that is on its way succeeds then.
      *
+     * @param epoch of the primary that is being closed; a primary there with a lower one was restored to an earlier time
      * @return what is stored there if the role has moved; empty if it has not
      */
-    private Optional<Found> fenced() {
+    private Optional<Found> fenced(long epoch) {
         for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
             Found now = to.read();
-            if (now.isPrimary()) {
+            if (now.isPrimary() && now.epoch() >= epoch) {
                 return Optional.of(now);
             }
             if (now.record() == null && resumed == null) {
@@ -233,7 +234,7 @@ final class Undo {
         Found other = to.read();
         if (isChosen(primary)) {
             var unused = prepared(other);
-        } else if (other.isPrimary()) {
+        } else if (other.isPrimary() && other.epoch() >= primary.epoch()) {
             throw new TakeOverException(
                     "the primary role of mirror " + direction.mirror() + " has moved to " + to.shown());
         }
@@ -378,7 +379,7 @@ final class Undo {
     /** As {@link #reopened}; while the lock is held, only this command's own move, or one before it, may be on its way. */
     private boolean undone() {
         if (mayMove) {
-            fenced().ifPresent(moved -> {
+            fenced(from.read().epoch()).ifPresent(moved -> {
                 throw stillClosed(moved);
             });
         }

@@ -2005,6 +2005,29 @@ final class SwitchoverFaultsTest {
         }
     }
 
+    /** Such as when its disks were rolled back to a snapshot, after a switchover that was killed. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aTargetThatWasRestoredToATimeWhenItWasThePrimaryKeepsNoSourceClosed(boolean isUndo) {
+        World world = begun(Way.ROLES, true);
+        world.disputed = true;
+        Home closing = world.home(world.source);
+        Home later = closing.movedTo(new ClusterId(1), 2, Instant.now()).with(closing.move());
+        world.source.put(ReservedKeys.home("dr"), later.encode(), 0);
+        Home restored = closing.movedTo(new ClusterId(2), 1, Instant.EPOCH).turned();
+        world.target.put(ReservedKeys.home("dr"), restored.encode(), 0);
+        assertThatThrownBy(
+                        () -> world.rejoin(world.target, world.source, OPTIONS).run())
+                .hasMessageEndingWith("run the switchover or failback that was cut short with --undo, then"
+                        + " \"understudy mirror rejoin\"");
+        world.switchover(OPTIONS).checkUndo();
+        assertThat(ended(world, isUndo)).contains("source is open again");
+        assertThat(world.source.isOpen("/app/k")).isTrue();
+        var unused = world.rejoin(world.target, world.source, OPTIONS).run();
+        assertThat(world.target.isOpen("/app/k")).isFalse();
+        assertThat(world.home(world.target).cluster().value()).isOne();
+    }
+
     /** The record no longer has the permissions that were revoked. */
     @Test
     void aForcedUndoBesideAClosingLeavesTheFormerPrimaryOpen() {
