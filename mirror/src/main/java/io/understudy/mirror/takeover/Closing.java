@@ -147,17 +147,47 @@ record Closing(
 
     /** @param closed records of mirrors that have closed the cluster */
     private void requireNoOtherUsers(List<Home> closed) {
-        Credentials login = requireOwnLogin();
-        List<String> others = cluster.users().stream()
-                .filter(user -> !user.equals(ROOT) && !user.equals(login.user()))
-                .toList();
+        var unused = requireOwnLogin();
+        List<String> others = otherUsers();
         if (!others.isEmpty()) {
-            throw new TakeOverException(cluster.shown() + " has users besides root and the mirror's: "
-                    + String.join(", ", others) + ". They could log in; delete them first"
+            throw new TakeOverException(usersShown(others) + ". They could log in; delete them first"
                     + (closed.isEmpty()
                             ? ""
                             : ", or run \"understudy mirror release\" of a mirror that has closed it and is not in use: "
                                     + names(closed)));
+        }
+    }
+
+    private List<String> otherUsers() {
+        Credentials login = mirror;
+        return cluster.users().stream()
+                .filter(user -> !user.equals(ROOT) && (login == null || !user.equals(login.user())))
+                .toList();
+    }
+
+    private String usersShown(List<String> others) {
+        return cluster.shown() + " has users besides root and the mirror's: " + String.join(", ", others);
+    }
+
+    /** Refuses users that could write although it is closed: they may have been added since a killed command prepared. */
+    void requireNoWriters(Way way) {
+        switch (way) {
+            case NONE -> {}
+            case ROLES -> requireExempt();
+            case CORRUPT_ALARM, AUTH_ENABLE -> requireNoOtherUsers(readable().by(Way.CORRUPT_ALARM, Way.AUTH_ENABLE));
+        }
+    }
+
+    /** Refuses an opening that disables authentication for which an operator has added users. */
+    void requireNoUsersToOpen(Way way) {
+        if ((way == Way.CORRUPT_ALARM || way == Way.AUTH_ENABLE)
+                && cluster.isAuthEnabled()
+                && others().closed().isEmpty()) {
+            List<String> others = otherUsers();
+            if (!others.isEmpty()) {
+                throw new TakeOverException(usersShown(others) + ". An operator may have enabled authentication:"
+                        + " delete them, or disable it, and run the command again");
+            }
         }
     }
 

@@ -148,6 +148,7 @@ public final class Switchover {
         requireSameWay(primary);
         Closed begun = primary.move().phase() == Phase.CLOSING ? primary.move().closed() : null;
         if (begun != null) {
+            direction.closingFrom().requireNoWriters(begun.way());
             return begun;
         }
         if (options.way() != Way.NONE) {

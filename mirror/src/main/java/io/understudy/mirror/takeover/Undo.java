@@ -263,7 +263,16 @@ final class Undo {
                     + " from " + from.shown() + " is unfinished");
         }
         Lock.requireFree(from);
+        requireOwnAuth(primary);
         return primary;
+    }
+
+    /** Until the command has stored its end marker, an operator may have enabled authentication instead. */
+    private void requireOwnAuth(Found primary) {
+        Closed how = primary.move().closed();
+        if (how != null && primary.isLast(Switchover.SWITCHOVER)) {
+            direction.closingFrom().requireNoUsersToOpen(how.way());
+        }
     }
 
     /** The command of an operator. */
@@ -431,6 +440,7 @@ final class Undo {
             kept = direction.closingFrom().open(how);
             return true;
         }
+        requireOwnAuth(primary);
         Home record = primary.required();
         Operation undo =
                 new Operation(begun().id(), Switchover.FORCED_UNDO, operation.process(), operation.startedAt());

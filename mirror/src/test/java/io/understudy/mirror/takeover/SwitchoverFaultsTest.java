@@ -1382,6 +1382,43 @@ final class SwitchoverFaultsTest {
         world.assertMoved();
     }
 
+    /** Such as by an operator who enables authentication, or grants the role root, after the command was killed. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Way.class,
+            names = {"ROLES", "CORRUPT_ALARM", "AUTH_ENABLE"})
+    void aSourceThatGotUsersAfterAKillIsNotMovedFrom_norOpenedWithoutTheirAuthentication(Way way) {
+        World world = new World(way, false);
+        World counted = new World(way, false);
+        var unused = counted.switchover(OPTIONS).run();
+        String last = way == Way.ROLES ? "grant" : "add user";
+        world.cut(counted.requestOf(last, counted.source), Fault.KILLED, false);
+        assertThatThrownBy(() -> world.switchover(OPTIONS).run()).isInstanceOf(Killed.class);
+        world.heal();
+        world.source.auth = true;
+        if (way == Way.ROLES) {
+            world.source.users.put("app", List.of("app", "root"));
+            assertThatThrownBy(() -> world.switchover(OPTIONS).check())
+                    .hasMessageContaining("whatever is revoked: app");
+            assertThat(ended(world, false)).contains("whatever is revoked: app", "source is open again");
+            world.source.users.put("app", List.of("app"));
+        } else {
+            world.source.users.putAll(
+                    Map.of("root", List.of("root"), "mirror", List.of("root"), "app", List.of("app")));
+            world.source.roles.put("app", List.of(World.permission(Permission.Type.READWRITE, "/", "0")));
+            assertThatThrownBy(() -> world.switchover(OPTIONS).check()).hasMessageContaining("the mirror's: app");
+            assertThatThrownBy(() -> world.switchover(OPTIONS).checkUndo()).hasMessageContaining("the mirror's: app");
+            for (boolean isUndo : new boolean[] {false, true}) {
+                assertThat(ended(world, isUndo)).contains("the mirror's: app. An operator may have");
+                assertThat(world.source.auth).isTrue();
+                assertThat(world.source.isOpen("/app/k")).isTrue();
+            }
+            world.source.users.remove("app");
+        }
+        assertThat(world.switchover(OPTIONS).run().loss()).isEqualTo(TakeOverReport.NONE);
+        world.assertMoved();
+    }
+
     /** No command keeps leases alive after a kill, and their owners cannot. */
     @ParameterizedTest
     @ValueSource(strings = {"resume", "undo", "failed"})
