@@ -56,6 +56,11 @@ final class PassThroughIT {
     private static final ByteString KEY = ByteString.copyFromUtf8("key");
     private static final RangeRequest GET =
             RangeRequest.newBuilder().setKey(KEY).setSerializable(true).build();
+    private static final RangeRequest MANY = RangeRequest.newBuilder()
+            .setKey(ByteString.copyFromUtf8("many/"))
+            .setRangeEnd(ByteString.copyFromUtf8("many0"))
+            .setSerializable(true)
+            .build();
     private static final TxnRequest READ = TxnRequest.newBuilder()
             .addSuccess(RequestOp.newBuilder().setRequestRange(GET))
             .build();
@@ -112,6 +117,21 @@ final class PassThroughIT {
         TxnResponse response = fixture.kv().txn(READ);
         assertThat(response.getResponses(0).getResponseRange().getKvs(0).getValue())
                 .isEqualTo(ByteString.copyFromUtf8("after"));
+    }
+
+    @Test
+    void aRangeOfTwoPagesIsReadAtANewerRevisionAfterACompaction() {
+        for (int i = 0; i < 1_100; i++) {
+            put(ByteString.copyFromUtf8("many/%04d".formatted(i)), KEY);
+        }
+        front.known();
+        AtomicInteger requested = compactUnderWay(2);
+        RangeResponse ours = fixture.kv().range(MANY);
+        RangeResponse theirs = etcd().range(MANY);
+        assertThat(ours.getKvsList()).isEqualTo(theirs.getKvsList());
+        assertThat(ours.getHeader().getRevision()).isEqualTo(theirs.getHeader().getRevision());
+        assertThat(ours.getCount()).isEqualTo(theirs.getCount());
+        assertThat(requested).hasValue(3);
     }
 
     @Test
@@ -242,7 +262,8 @@ final class PassThroughIT {
         AtomicInteger pinned = new AtomicInteger();
         front.before = request -> {
             // The feed reads pages of all keys.
-            if (request.getKey().equals(KEY) && request.getRevision() > 0 && pinned.getAndIncrement() < times) {
+            boolean ours = request.getKey().equals(KEY) || request.getRangeEnd().equals(MANY.getRangeEnd());
+            if (ours && request.getRevision() > 0 && pinned.getAndIncrement() < times) {
                 put("after");
                 assertThat(compact()).isPositive();
             }

@@ -77,6 +77,11 @@ public final class RangeEvaluation {
         return keys == null ? 1 : Math.min(at.count(keys), readAtMost(request));
     }
 
+    /** Whether the answer consists of the first keys of the range, in their order. */
+    public static boolean isScan(RangeRequest request) {
+        return !isFiltered(request) && isInKeyOrder(request);
+    }
+
     private static long readAtMost(RangeRequest request) {
         boolean readsAll = isFiltered(request) || request.getSortOrder() != SortOrder.NONE;
         long limit = request.getLimit();

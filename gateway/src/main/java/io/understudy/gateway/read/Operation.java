@@ -24,6 +24,7 @@ import io.understudy.gateway.replica.ReplicaState;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Revision;
 import io.vertx.core.Future;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -77,6 +78,7 @@ sealed interface Operation<R extends OpResult> {
      * @param caller principal to read as if it has a token; otherwise the gateway
      * @param client that gets the response
      * @param calls under way, to be cancelled once the client has gone; confined to its event loop
+     * @param room bytes reserved for the response
      */
     record Need(
             Missing missing,
@@ -86,18 +88,25 @@ sealed interface Operation<R extends OpResult> {
             long deadlineNanos,
             Principal caller,
             Caller client,
-            Set<ClientCall<?, ?>> calls) {
+            Set<ClientCall<?, ?>> calls,
+            long room) {
 
         Need atLeast(long other) {
             return other > revision ? pinnedAt(other) : this;
         }
 
         Need pinnedAt(long pin) {
-            return new Need(missing, pin, behindNanos, refusal, deadlineNanos, caller, client, calls);
+            return new Need(missing, pin, behindNanos, refusal, deadlineNanos, caller, client, calls, room);
         }
 
         Need asGateway() {
-            return new Need(missing, revision, behindNanos, refusal, deadlineNanos, Principal.ANONYMOUS, client, calls);
+            return new Need(
+                    missing, revision, behindNanos, refusal, deadlineNanos, Principal.ANONYMOUS, client, calls, room);
+        }
+
+        Need within(Duration timeout) {
+            long deadline = System.nanoTime() + timeout.toNanos();
+            return new Need(missing, revision, behindNanos, refusal, deadline, caller, client, calls, room);
         }
     }
 

@@ -7,6 +7,7 @@ import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.read.Answer.Provenance.Consistency;
 import io.understudy.gateway.read.Operation.Missing;
+import io.understudy.gateway.read.Upstream.LargerResponse;
 import io.understudy.gateway.read.Waits.LoopWaits;
 import io.understudy.gateway.replica.ReplicaState;
 import io.vertx.core.AsyncResult;
@@ -324,29 +325,37 @@ final class PendingRead<R extends OpResult> {
             fail(new ApiException(Status.Code.UNIMPLEMENTED, "understudy: the replica lacks the keys or revision"));
             return;
         }
+        passThrough(missing, operation.mostBytes());
+    }
+
+    private void passThrough(Missing missing, long bytes) {
         path.heldOfSource
-                .take(caller.session(), operation.mostBytes(), deadlineNanos)
-                .onSuccess(hold -> guarded(hold, () -> querySource(hold, missing)))
+                .take(caller.session(), bytes, deadlineNanos)
+                .onSuccess(hold -> guarded(hold, () -> querySource(hold, missing, bytes)))
                 .onFailure(this::fail);
     }
 
-    private void querySource(ByteBudget.Hold hold, Missing missing) {
+    private void querySource(ByteBudget.Hold hold, Missing missing, long bytes) {
         if (isGone()) {
             // A wait for the budget does not end with its client.
             hold.release();
             fail(ApiException.cancelled());
             return;
         }
-        Operation.Need need = need(missing);
+        Operation.Need need = need(missing, bytes);
         caller.whenOver().accept(() -> need.calls().forEach(call -> call.cancel("client gone", null)));
-        operation.from(path.source, need).onComplete(fetched -> guarded(hold, () -> fetched(hold, fetched)));
+        operation.from(path.source, need).onComplete(fetched -> guarded(hold, () -> fetched(hold, missing, fetched)));
     }
 
     /** Releases the hold before another read, which might otherwise wait for it. */
-    private void fetched(ByteBudget.Hold hold, AsyncResult<Operation.Fetched<R>> fetched) {
+    private void fetched(ByteBudget.Hold hold, Missing missing, AsyncResult<Operation.Fetched<R>> fetched) {
         if (fetched.failed()) {
             hold.release();
-            fail(fetched.cause());
+            if (fetched.cause() instanceof LargerResponse larger) {
+                passThrough(missing, larger.bytes);
+            } else {
+                fail(fetched.cause());
+            }
             return;
         }
         Operation.Fetched<R> response = fetched.result();
@@ -354,11 +363,11 @@ final class PendingRead<R extends OpResult> {
         complete(path.fromSource(caller, response, consistency), hold);
     }
 
-    private Operation.Need need(Missing missing) {
+    private Operation.Need need(Missing missing, long bytes) {
         long fair = System.nanoTime() + path.settings.freshnessTimeout().toNanos();
         // The gateway may lack permissions outside of its range.
         Principal as = missing == Missing.KEYS ? caller.principal() : Principal.ANONYMOUS;
-        return new Operation.Need(missing, least, fair, tooOld(), deadlineNanos, as, caller, new HashSet<>());
+        return new Operation.Need(missing, least, fair, tooOld(), deadlineNanos, as, caller, new HashSet<>(), bytes);
     }
 
     /** Returns the client's error if no member reaches the required revision. */

@@ -117,8 +117,7 @@ public final class ReadPath implements Reads {
         }
         this.waits =
                 new Waits(vertx, confirmations, () -> revisionOr(-1), this::requestProgress, settings.maxWaiting());
-        long mostHeld =
-                Math.min(settings.maxPassedThroughBytes(), Runtime.getRuntime().maxMemory() / 4);
+        long mostHeld = settings.mostHeldBytes();
         this.heldOfSource = new ByteBudget(vertx, mostHeld, SourceReads.MOST_BYTES, settings.maxWaiting());
         this.heldOfCalls = new ByteBudget(vertx, mostHeld / 4, 0, 0);
         metrics.observePassedThrough(() -> heldOfSource.held() + heldOfCalls.held());

@@ -52,11 +52,17 @@ public record ReadSettings(
                         "Maximum encoded size of proxied responses held until clients have read them, at most a quarter of"
                                 + " the Java heap; excess reads are queued. Unread responses to other calls, and those"
                                 + " above 8 KiB, may take a quarter of it in addition; excess calls fail. A range"
-                                + " without a limit counts as 64 MiB until its response arrives.",
+                                + " without a limit counts as 64 MiB, a larger one as its estimated size, until its"
+                                + " response arrives.",
                 byDefault = "256MiB",
                 range = "1MiB..1TiB",
                 bytes = true)
         long maxPassedThroughBytes) {
 
     public static final ReadSettings DEFAULTS = Binder.defaults(ReadSettings.class);
+
+    /** Maximum encoded size of all proxied responses that are held. */
+    long mostHeldBytes() {
+        return Math.min(maxPassedThroughBytes, Runtime.getRuntime().maxMemory() / 4);
+    }
 }

@@ -268,9 +268,16 @@ final class SourceRange {
      *
      * @param revision of its header: the state's, regardless of the requested revision
      * @param entries as limited, sorted and filtered by the member
+     * @param bytes encoded size of the entries
      */
     record SourceAnswer(
-            ClusterId cluster, long revision, List<Entry> entries, boolean more, long count, Origin origin) {
+            ClusterId cluster,
+            long revision,
+            List<Entry> entries,
+            boolean more,
+            long count,
+            Origin origin,
+            long bytes) {
 
         static SourceAnswer of(RangeResponse response, Origin origin) {
             List<Entry> entries = new ArrayList<>(response.getKvsCount());
@@ -283,11 +290,8 @@ final class SourceRange {
                     entries,
                     response.getMore(),
                     response.getCount(),
-                    origin);
-        }
-
-        long wireBytes() {
-            return entries.stream().mapToLong(Entry::wireSize).sum();
+                    origin,
+                    entries.stream().mapToLong(Entry::wireSize).sum());
         }
     }
 }

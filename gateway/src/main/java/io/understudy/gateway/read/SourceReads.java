@@ -17,6 +17,7 @@ import io.understudy.gateway.api.Entries;
 import io.understudy.gateway.api.KeySpace;
 import io.understudy.gateway.api.OpResult.RangeResult;
 import io.understudy.gateway.api.OpResult.TxnResult;
+import io.understudy.gateway.api.RangeEvaluation;
 import io.understudy.gateway.api.RangeRequests;
 import io.understudy.gateway.api.ResponseHeaders;
 import io.understudy.gateway.api.TxnPlan;
@@ -39,6 +40,7 @@ import java.util.List;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -50,14 +52,14 @@ import org.slf4j.LoggerFactory;
  * event loop.
  *
  * <p>A learner rejects transactions, so a transaction is read as ranges pinned to one revision: first the compared
- * keys, then those of the chosen branch. Concurrency is bounded here, an answer's size by {@link #MOST_BYTES}, and the
- * total size by a {@link ByteBudget}.
+ * keys, then those of the chosen branch. A range of many keys is read by {@link SourcePages}. Concurrency is bounded
+ * here, the size of one response by {@link #MOST_BYTES}, and the total size by a {@link ByteBudget}.
  */
 final class SourceReads implements Upstream {
 
     private static final Logger LOG = LoggerFactory.getLogger(SourceReads.class);
 
-    /** Attempts of a transaction if its pinned revision is compacted. */
+    /** Attempts of a read if its pinned revision is compacted. */
     private static final int MOST_PINS = 3;
 
     /** Limit of one response, which takes several times its size while decoded. */
@@ -75,6 +77,7 @@ final class SourceReads implements Upstream {
     private final ResponseHeaders headers;
     private final Evaluations evaluations;
     private final ConcurrencyLimiter limiter;
+    private final ReadSettings settings;
 
     /** @param readable keys that the gateway may read at the source, at least */
     SourceReads(
@@ -93,37 +96,51 @@ final class SourceReads implements Upstream {
         this.source = source;
         this.headers = headers;
         this.evaluations = evaluations;
+        this.settings = settings;
         this.limiter = new ConcurrencyLimiter(vertx, settings.maxPassedThrough(), settings.maxWaiting());
     }
 
     @Override
     public Future<Fetched<RangeResult>> range(RangeRequest request, Need need) {
-        return limiter.take(need.client().session(), () -> read(source.get(), request, need)
+        return limiter.take(need.client().session(), () -> readWhole(source.get(), request, need)
                 .map(answer -> new Fetched<>(
-                        result(request, answer, header(answer)),
-                        answer.revision(),
-                        answer.origin(),
-                        answer.wireBytes())));
+                        result(request, answer, header(answer)), answer.revision(), answer.origin(), answer.bytes())));
     }
 
     @Override
     public Future<Fetched<TxnResult>> txn(TxnRequest request, Need need) {
-        return limiter.take(need.client().session(), () -> txn(source.get(), request, need, 1));
+        return limiter.take(need.client().session(), () -> txn(source.get(), request, need));
     }
 
-    /** Reads of one cluster. Retries if the pinned revision is compacted, since the client requested the latest. */
-    private Future<Fetched<TxnResult>> txn(ReadableCluster from, TxnRequest request, Need need, int pins) {
-        return read(from, revisionOnly, need.asGateway())
-                .compose(pin -> txnAt(from, pin, request, need).recover(why -> {
-                    boolean again =
-                            why instanceof PinLost && pins < MOST_PINS && need.deadlineNanos() - System.nanoTime() > 0;
-                    return again
-                            ? txn(from, request, need, pins + 1)
-                            : Future.failedFuture(why instanceof PinLost ? ApiException.timedOut() : why);
-                }));
+    /** Reads of one cluster. */
+    private Future<Fetched<TxnResult>> txn(ReadableCluster from, TxnRequest request, Need need) {
+        return pinned(need, 1, () -> read(from, revisionOnly, need.asGateway())
+                .compose(pin -> txnAt(from, pin, request, need)));
     }
 
-    /** The revision that a transaction was pinned to is compacted. */
+    /** Retries if the pinned revision is compacted, since the client requested the latest. */
+    private static <T> Future<T> pinned(Need need, int pins, Supplier<Future<T>> attempt) {
+        return attempt.get().recover(why -> {
+            boolean again = why instanceof PinLost && pins < MOST_PINS && need.deadlineNanos() - System.nanoTime() > 0;
+            return again
+                    ? pinned(need, pins + 1, attempt)
+                    : Future.failedFuture(why instanceof PinLost ? ApiException.timedOut() : why);
+        });
+    }
+
+    /** In pages, except for orders and filters for which etcd would read the whole range for each. */
+    private Future<SourceAnswer> readWhole(ReadableCluster from, RangeRequest request, Need need) {
+        if (request.getRangeEnd().isEmpty() || request.getCountOnly() || !RangeEvaluation.isScan(request)) {
+            return read(from, request, need);
+        }
+        long largest = Math.max(MOST_BYTES, settings.mostHeldBytes());
+        BiFunction<RangeRequest, @Nullable SourceAnswer, Future<SourceAnswer>> read = (page, first) -> first == null
+                ? read(from, page, need)
+                : readPinned(from, page, need.pinnedAt(first.revision()).within(settings.timeout()));
+        return pinned(need, 1, () -> new SourcePages(request, need.room(), largest, read).read());
+    }
+
+    /** The revision that a read was pinned to is compacted. */
     private static final class PinLost extends Exception {
         PinLost(Throwable cause) {
             super(cause);
@@ -177,7 +194,7 @@ final class SourceReads implements Upstream {
                         path.result(results, header),
                         pin.revision(),
                         pin.origin(),
-                        answers.stream().mapToLong(SourceAnswer::wireBytes).sum()));
+                        answers.stream().mapToLong(SourceAnswer::bytes).sum()));
             } catch (ApiException e) {
                 return Future.failedFuture(e);
             }
@@ -360,7 +377,7 @@ final class SourceReads implements Upstream {
         private void keep(int index, SourceAnswer answer) {
             answers[index] = answer;
             answered++;
-            bytes += answer.wireBytes();
+            bytes += answer.bytes();
             if (bytes > MAX_BYTES) {
                 boolean unused = promise.tryFail(new ApiException(
                         Status.Code.RESOURCE_EXHAUSTED,

@@ -15,11 +15,21 @@ import io.vertx.core.Future;
 /** Serves reads that the replica cannot answer. Called and completed on an event loop. */
 interface Upstream {
 
-    /** Fails with an {@link io.understudy.gateway.api.ApiException} only. */
+    /** Fails with an {@link ApiException} or a {@link LargerResponse} only. */
     Future<Fetched<RangeResult>> range(RangeRequest request, Need need);
 
-    /** Evaluates a read-only transaction at one revision; fails likewise. */
+    /** Evaluates a read-only transaction at one revision; fails with an {@link ApiException} only. */
     Future<Fetched<TxnResult>> txn(TxnRequest request, Need need);
+
+    /** The response has to be read again with so many bytes reserved for it. */
+    final class LargerResponse extends Exception {
+
+        final long bytes;
+
+        LargerResponse(long bytes) {
+            this.bytes = bytes;
+        }
+    }
 
     /** Rejects reads that the replica cannot answer, by what it lacks. */
     final class NoUpstream implements Upstream {

@@ -63,6 +63,6 @@ final class SourceRangesTest {
     }
 
     private static SourceAnswer answer(long count) {
-        return new SourceAnswer(new ClusterId(1), 1, List.of(), false, count, Origin.LEARNER);
+        return new SourceAnswer(new ClusterId(1), 1, List.of(), false, count, Origin.LEARNER, 0);
     }
 }
