@@ -1382,7 +1382,7 @@ final class SwitchoverFaultsTest {
         world.assertMoved();
     }
 
-    /** Such as by an operator who enables authentication, or grants the role root, after the command was killed. */
+    /** As after an operator has enabled authentication, or granted the role root, after the command was killed. */
     @ParameterizedTest
     @EnumSource(
             value = Way.class,
