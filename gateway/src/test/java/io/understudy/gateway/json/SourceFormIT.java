@@ -60,19 +60,10 @@ final class SourceFormIT {
     }
 
     private static EtcdBinaries programs(String version) {
-        String property = "understudy.etcd.version";
-        String usual = System.getProperty(property);
-        System.setProperty(property, version);
         try {
-            return EtcdBinaries.find();
+            return EtcdBinaries.find(version);
         } catch (EtcdNotFoundException e) {
             return abort(e.getMessage());
-        } finally {
-            if (usual == null) {
-                System.clearProperty(property);
-            } else {
-                System.setProperty(property, usual);
-            }
         }
     }
 

@@ -46,7 +46,15 @@ public record EtcdBinaries(
      * @throws EtcdNotFoundException no place has the version or can fetch it; the message lists all places
      */
     public static EtcdBinaries find(Consumer<String> progress) {
-        List<WantedVersion> wanted = WantedVersion.configured();
+        return find(WantedVersion.configured(), progress);
+    }
+
+    /** As {@link #find()}, of {@code versions} such as {@code 3.6}. */
+    public static EtcdBinaries find(String versions) {
+        return find(WantedVersion.parse(versions), step -> {});
+    }
+
+    private static EtcdBinaries find(List<WantedVersion> wanted, Consumer<String> progress) {
         EtcdBinaries known = FOUND.get(wanted);
         if (known != null && Files.isExecutable(known.etcd()) && Files.isExecutable(known.etcdctl())) {
             return known;
