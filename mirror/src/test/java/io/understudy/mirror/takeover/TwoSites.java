@@ -14,6 +14,7 @@ import io.understudy.etcd.Credentials;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.etcd.MemberDiscovery;
+import io.understudy.local.binary.EtcdBinaries;
 import io.understudy.local.certificate.Certificates;
 import io.understudy.local.certificate.ServerTls;
 import io.understudy.local.etcd.LocalEtcd;
@@ -81,10 +82,25 @@ final class TwoSites implements AutoCloseable {
      * @param hasFsync whether members flush their writes to disk
      */
     TwoSites(Path folder, boolean hasAuth, boolean hasTls, boolean hasFsync) {
+        this(folder, hasAuth, hasTls, hasFsync, EtcdBinaries.find(), EtcdBinaries.find());
+    }
+
+    /** Authentication is enabled. */
+    TwoSites(Path folder, EtcdBinaries ofSource, EtcdBinaries ofTarget) {
+        this(folder, true, false, false, ofSource, ofTarget);
+    }
+
+    private TwoSites(
+            Path folder,
+            boolean hasAuth,
+            boolean hasTls,
+            boolean hasFsync,
+            EtcdBinaries ofSource,
+            EtcdBinaries ofTarget) {
         this.hasAuth = hasAuth;
         this.tls = hasTls ? certificate(folder) : null;
-        source = cluster("source", folder, hasFsync);
-        target = cluster("target", folder, hasFsync);
+        source = cluster("source", folder, hasFsync, ofSource);
+        target = cluster("target", folder, hasFsync, ofTarget);
         calls = List.of(administrator(source), administrator(target));
     }
 
@@ -109,9 +125,10 @@ final class TwoSites implements AutoCloseable {
         }
     }
 
-    private LocalEtcd cluster(String name, Path folder, boolean hasFsync) {
+    private LocalEtcd cluster(String name, Path folder, boolean hasFsync, EtcdBinaries programs) {
         LocalEtcd cluster = opened(LocalEtcd.builder()
                 .name(name)
+                .binaries(programs)
                 .fsync(hasFsync)
                 .tls(serverTls())
                 .dataDirectory(folder.resolve(name))
@@ -130,10 +147,10 @@ final class TwoSites implements AutoCloseable {
         return cluster;
     }
 
-    private static void asRoot(LocalEtcd cluster, String... command) {
+    static String asRoot(LocalEtcd cluster, String... command) {
         List<String> line = new ArrayList<>(List.of("--user=root:root"));
         line.addAll(List.of(command));
-        var unused = cluster.etcdctl(line.toArray(String[]::new));
+        return cluster.etcdctl(line.toArray(String[]::new));
     }
 
     <C extends AutoCloseable> C opened(C resource) {
