@@ -70,6 +70,10 @@ final class ClusterProbe implements AutoCloseable {
     private @Nullable MemberList list;
     private boolean listUnderWay;
     private int listFailures;
+    /** Whether the list may be requested again; once per probe interval. */
+    private boolean listDue;
+    /** Raft index applied at least when the list was requested; -1 if unknown. */
+    private long listedAt = -1;
 
     /** Receives each new view, on the probe's thread. */
     @FunctionalInterface
@@ -142,6 +146,7 @@ final class ClusterProbe implements AutoCloseable {
             observations.putIfAbsent(endpoint, Observation.NONE);
             probe(endpoint);
         }
+        listDue = true;
         requestMemberList();
     }
 
@@ -221,17 +226,16 @@ final class ClusterProbe implements AutoCloseable {
                 List.copyOf(observations.keySet()).forEach(this::probeSoon);
             }
         }
-        if (list == null && view.clusterId() != null) {
-            requestMemberList();
-        }
+        requestMemberList();
     }
 
     /**
      * Requests the member list from the leader, else from the voters in turn. A learner rejects it. A gateway would
-     * serve it, but a client configured with gateways only must not bypass them.
+     * serve it, but a client configured with gateways only must not bypass them. Each change of the list is a Raft
+     * entry, so the list is requested again only after another one was applied.
      */
     private void requestMemberList() {
-        if (listUnderWay || cluster == null) {
+        if (listUnderWay || cluster == null || (list != null && (!listDue || isListCurrent()))) {
             return;
         }
         ClusterView view = view();
@@ -250,6 +254,8 @@ final class ClusterProbe implements AutoCloseable {
         }
         Endpoint voter = voters.get(listFailures % voters.size());
         listUnderWay = true;
+        listDue = false;
+        long applied = observations.getOrDefault(voter, Observation.NONE).applied();
         CompletableFuture<MemberListResponse> answer = Calls.attempt(() -> Calls.unary(
                 calls.apply(voter),
                 ClusterGrpc.getMemberListMethod(),
@@ -257,13 +263,22 @@ final class ClusterProbe implements AutoCloseable {
                 timeout));
         onThread(answer, (members, failure) -> {
             listUnderWay = false;
-            listed(voter, members, failure);
+            listed(voter, applied, members, failure);
         });
     }
 
-    private void listed(Endpoint voter, @Nullable MemberListResponse answer, @Nullable Throwable failure) {
+    private boolean isListCurrent() {
+        return listedAt >= 0
+                && observations.values().stream()
+                        .filter(Observation::answers)
+                        .allMatch(seen -> seen.applied() == listedAt);
+    }
+
+    private void listed(
+            Endpoint voter, long applied, @Nullable MemberListResponse answer, @Nullable Throwable failure) {
         if (answer == null || answer.getHeader().getClusterId() != cluster().value()) {
             listFailures++;
+            listedAt = -1;
             LOG.atDebug()
                     .addKeyValue("cluster", settings.name())
                     .addKeyValue("endpoint", voter)
@@ -272,6 +287,7 @@ final class ClusterProbe implements AutoCloseable {
             return;
         }
         listFailures = 0;
+        listedAt = applied;
         MemberList now = MemberList.of(answer, seeds.get(0).tls());
         if (!now.equals(list)) {
             list = now;

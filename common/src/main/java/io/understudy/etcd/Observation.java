@@ -78,6 +78,12 @@ record Observation(
         return new Observation(Health.UNREACHABLE, facts, reason, failures + 1);
     }
 
+    /** The last Raft entry that it applied; -1 if it doesn't report its status. */
+    long applied() {
+        StatusResponse status = facts == null ? null : facts.status();
+        return status == null ? -1 : status.getRaftAppliedIndex();
+    }
+
     boolean answers() {
         return health == Health.HEALTHY || health == Health.LEADERLESS;
     }

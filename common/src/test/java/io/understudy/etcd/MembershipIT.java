@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.feed.etcd.MemberMetrics;
 import io.understudy.local.etcd.EtcdMember;
 import io.understudy.local.etcd.EtcdRequestException;
 import io.understudy.local.junit.EtcdExtension;
 import io.understudy.vocabulary.MemberId;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -79,6 +81,17 @@ final class MembershipIT {
                         cluster.view().member(new MemberId(added.id())).map(Member::health))
                 .contains(Health.HEALTHY));
         assertThat(cluster.endpointsFor(Duty.WATCH)).hasSize(3).contains(endpoint(added));
+    }
+
+    @Test
+    void anIdleClusterIsProbedWithoutRequestsOfItsMemberList() {
+        List<EtcdMember> members = etcd.cluster().members();
+        await().atMost(PATIENCE).until(() -> {
+            long lists = MemberMetrics.requests(members, "MemberList");
+            long probes = MemberMetrics.requests(members, "Status");
+            await().atMost(PATIENCE).until(() -> MemberMetrics.requests(members, "Status") >= probes + 12);
+            return MemberMetrics.requests(members, "MemberList") == lists;
+        });
     }
 
     @Test

@@ -9,7 +9,7 @@ import java.time.Duration;
 import java.util.List;
 
 /** The load that members report. */
-final class MemberMetrics {
+public final class MemberMetrics {
 
     private static final String RANGES =
             "grpc_server_handled_total{grpc_code=\"OK\",grpc_method=\"Range\",grpc_service=\"etcdserverpb.KV\"";
@@ -18,6 +18,15 @@ final class MemberMetrics {
     private static final HttpClient HTTP = HttpClient.newHttpClient();
 
     private MemberMetrics() {}
+
+    /** Requests of a method received since the members started. */
+    public static long requests(List<EtcdMember> members, String method) throws IOException, InterruptedException {
+        long sum = 0;
+        for (EtcdMember member : members) {
+            sum += sum(member, "grpc_server_started_total{grpc_method=\"" + method + "\"");
+        }
+        return sum;
+    }
 
     /** Range requests served since the members started. */
     static long ranges(List<EtcdMember> members) throws IOException, InterruptedException {
