@@ -46,6 +46,8 @@ public final class BackgroundVerification {
     private static final Logger LOG = LoggerFactory.getLogger(BackgroundVerification.class);
 
     private static final int SLICE_SECONDS = 2;
+    /** Least time between two passes. */
+    private static final long PASS_NANOS = TimeUnit.SECONDS.toNanos(3);
     /** Differences that end a slice, so that all are compared twice. */
     private static final int MAX_FOUND = 100;
 
@@ -69,6 +71,7 @@ public final class BackgroundVerification {
     private final int sliceKeys;
     private final Slices slices;
 
+    private long passFrom = System.nanoTime();
     private long keysOfPass;
     private volatile long keys;
     private volatile @Nullable Instant lastPass;
@@ -90,18 +93,18 @@ public final class BackgroundVerification {
     }
 
     /**
-     * Compares suspect keys, then the next slice. Takes some seconds by the bounded rate. {@link #status} has the
-     * failures.
+     * Compares suspect keys, then the next slice if it is due. Takes some seconds by the bounded rate. {@link #status}
+     * has the failures.
      */
     public void step() throws InterruptedException {
         try {
-            compareSuspects();
+            ConsistentPair now = ConsistentPair.now(sides);
+            compareSuspects(now);
             long compared = 0;
-            boolean isShort = true;
+            boolean isShort = System.nanoTime() - passFrom >= 0;
             while (isShort && compared < sliceKeys / 2) {
                 ByteString from = slices.from();
-                RangeComparison first =
-                        RangeComparison.at(ConsistentPair.now(sides), slices.next(), sliceKeys, MAX_FOUND, pace());
+                RangeComparison first = RangeComparison.at(now, slices.next(), sliceKeys, MAX_FOUND, pace());
                 compare(known.between(from, first.next() == null ? slices.end() : first.next()), first);
                 boolean ended = slices.compared(first.keys(), first.next()) == null;
                 advance(first.keys(), ended);
@@ -116,8 +119,8 @@ public final class BackgroundVerification {
         }
     }
 
-    private void compareSuspects() throws CompactedException, IncomparableException, InterruptedException {
-        ConsistentPair now = ConsistentPair.now(sides);
+    private void compareSuspects(ConsistentPair now)
+            throws CompactedException, IncomparableException, InterruptedException {
         NavigableSet<ByteString> suspects = new TreeSet<>(KeyRange.KEY_ORDER);
         suspects.addAll(foreign.keys(now, MAX_SUSPECTS));
         known.first(MAX_FOUND).forEach(each -> suspects.add(each.targetKey()));
@@ -161,6 +164,7 @@ public final class BackgroundVerification {
         }
         if (ended) {
             keysOfPass = 0;
+            passFrom = System.nanoTime() + PASS_NANOS;
             passesCounter.increment();
             lastPass = Instant.now();
         }

@@ -82,6 +82,19 @@ final class BackgroundVerificationIT {
                 .doesNotContain(bytes(KEY));
     }
 
+    @Test
+    void comparesSuspectsBetweenTwoPasses() throws Exception {
+        BackgroundVerification verification = verification(() -> {});
+        verification.step();
+        target.put(KEY, "foreign");
+        int steps = 10;
+        for (int i = 0; i < steps; i++) {
+            verification.step();
+        }
+        assertThat(target.contents()).isEqualTo(source.contents());
+        assertThat(verification.status().passes()).isBetween(1L, steps - 1L);
+    }
+
     /** Neither does one look hold all of them. */
     @Test
     void repairsMoreThanOneRequestTakes() throws Exception {
