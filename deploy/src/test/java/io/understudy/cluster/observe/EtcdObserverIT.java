@@ -21,8 +21,10 @@ import io.understudy.vocabulary.MemberId;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -117,12 +119,19 @@ final class EtcdObserverIT {
             return observer.glance(PATIENCE).isPresent();
         });
         double before = unaryCalls();
+        List<Double> pagesBefore = pages();
         for (int look = 0; look < 5; look++) {
             assertThat(observer.glance(PATIENCE))
                     .hasValueSatisfying(
                             facts -> assertThat(facts.members()).hasSize(4).allMatch(MemberFacts::isHealthy));
         }
         assertThat(unaryCalls()).isEqualTo(before);
+        List<Double> after = pages();
+        List<Double> pages = IntStream.range(0, after.size())
+                .mapToObj(i -> after.get(i) - pagesBefore.get(i))
+                .toList();
+        int leader = cluster.members().indexOf(cluster.leader());
+        assertThat(pages).filteredOn(count -> count >= pages.get(leader)).hasSize(1);
 
         cluster.followers().get(0).pause();
         await("suspicion").atMost(20, SECONDS).until(() -> observer.glance(PATIENCE)
@@ -131,19 +140,29 @@ final class EtcdObserverIT {
     }
 
     private double unaryCalls() throws Exception {
-        double calls = 0;
+        return count("grpc_server_started_total", "grpc_type=\"unary\"").stream()
+                .mapToDouble(Double::doubleValue)
+                .sum();
+    }
+
+    /** Metrics pages served, by member. */
+    private List<Double> pages() throws Exception {
+        return count("promhttp_metric_handler_requests_total", "code=\"200\"");
+    }
+
+    private List<Double> count(String metric, String label) throws Exception {
+        List<Double> counts = new ArrayList<>();
         for (URI url : cluster.clientUrls()) {
             String page = connections
                     .page(Endpoint.of(url), "/metrics", PATIENCE)
                     .get()
                     .body();
-            calls += page.lines()
-                    .filter(line ->
-                            line.startsWith("grpc_server_started_total") && line.contains("grpc_type=\"unary\""))
+            counts.add(page.lines()
+                    .filter(line -> line.startsWith(metric) && line.contains(label))
                     .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' '))))
-                    .sum();
+                    .sum());
         }
-        return calls;
+        return counts;
     }
 
     @Test

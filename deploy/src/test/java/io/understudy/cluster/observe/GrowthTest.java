@@ -100,6 +100,16 @@ final class GrowthTest {
     }
 
     @Test
+    void aFollowerNamesItselfAndItsLeader() {
+        String page = """
+                {"raft.status": {"id": "b2", "commit": 9, "lead": "a1", "raftState": "StateFollower", "progress": {}}}""";
+        assertThat(RaftProgress.follows(page, FOLLOWER, LEADER)).isTrue();
+        assertThat(RaftProgress.follows(page, LEADER, LEADER)).isFalse();
+        assertThat(RaftProgress.follows(page, FOLLOWER, FOLLOWER)).isFalse();
+        assertThat(RaftProgress.follows("404 page not found", FOLLOWER, LEADER)).isFalse();
+    }
+
+    @Test
     void aDiskWithoutFsyncsIsNotSlow() {
         look(0, fsyncs(100, 1));
         assertThat(look(10, fsyncs(110, 4)).fsync()).isPresent();

@@ -11,9 +11,11 @@ import io.understudy.etcd.EtcdSettings;
 import io.understudy.vocabulary.MemberId;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -40,6 +42,9 @@ public final class EtcdObserver implements ClusterObserver {
 
     /** Time for which metrics pages alone suffice. */
     private static final Duration BETWEEN_OBSERVATIONS = Duration.ofSeconds(30);
+
+    /** Time for which the metrics page of the leader suffices: a page takes a member some milliseconds. */
+    private static final Duration BETWEEN_PAGES = Duration.ofSeconds(5);
 
     private final EtcdConnections connections;
     private final List<Endpoint> seeds;
@@ -74,8 +79,9 @@ public final class EtcdObserver implements ClusterObserver {
      *
      * @param nanos when the observation began
      * @param ended when it ended; a silent member prolongs it
+     * @param paged when the metrics pages of all members were requested last
      */
-    private record Seen(ClusterFacts facts, Found found, long nanos, long ended) {
+    private record Seen(ClusterFacts facts, Found found, long nanos, long ended, long paged) {
 
         /** Whether it is recent, with every member healthy and reachable. */
         boolean isGlanceEnough() {
@@ -102,7 +108,7 @@ public final class EtcdObserver implements ClusterObserver {
             ClusterFacts facts = growth.measured(builder.facts(at), builder.pages());
             // Unconfirmed facts from fallback endpoints are not kept.
             if (builder.isConfirmed() || builder.isOf(seeds)) {
-                seen = new Seen(facts, builder.found(), nanos, System.nanoTime());
+                seen = new Seen(facts, builder.found(), nanos, System.nanoTime(), nanos);
             }
             outcome = "ok";
             return facts;
@@ -111,46 +117,67 @@ public final class EtcdObserver implements ClusterObserver {
         }
     }
 
-    /** Makes no unary calls, to keep an idle cluster idle. Alarms and roles are those of the last full observation. */
+    /**
+     * Makes no unary calls, to keep an idle cluster idle. Alarms and roles are those of the last full observation, and
+     * indexes those of the last metrics pages of all members.
+     */
     @Override
     public Optional<ClusterFacts> glance(Duration patience) throws InterruptedException {
         Seen last = seen;
         if (last == null || !last.isGlanceEnough()) {
             return Optional.empty();
         }
+        MemberId leader = last.facts().leader().orElseThrow().id();
+        long nanos = System.nanoTime();
+        boolean isWhole = nanos - last.paged() >= BETWEEN_PAGES.toNanos();
         Map<MemberId, CompletableFuture<ProbeReply.Page>> requests = new HashMap<>();
-        last.found()
-                .answering()
-                .forEach((member, endpoint) -> requests.put(member, Probe.page(connections, endpoint, patience)));
+        List<CompletableFuture<Boolean>> followers = new ArrayList<>();
+        last.found().answering().forEach((member, endpoint) -> {
+            if (isWhole || member.equals(leader)) {
+                requests.put(member, Probe.page(connections, endpoint, patience));
+            } else {
+                followers.add(Probe.follows(connections, endpoint, member, leader, patience));
+            }
+        });
         Map<MemberId, ProbeReply.Page> pages = new HashMap<>();
         for (Map.Entry<MemberId, CompletableFuture<ProbeReply.Page>> request : requests.entrySet()) {
             pages.put(request.getKey(), Look.within(request.getValue(), patience, ProbeReply.Page.NONE));
         }
+        boolean isFollowed = true;
+        for (CompletableFuture<Boolean> follower : followers) {
+            isFollowed &= Look.within(follower, patience, false);
+        }
         Instant now = Instant.now();
         ClusterFacts facts = growth.measured(last.facts(), pages);
-        return facts.members().stream().allMatch(member -> isUnchanged(facts, member, page(pages, member)))
-                ? Optional.of(facts.withMembers(facts.members().stream()
-                                .map(member -> member.withAnswer(page(pages, member)
-                                        .metrics()
-                                        .update(member.answer().orElseThrow())))
-                                .toList())
-                        .at(now))
-                : Optional.empty();
+        if (!isFollowed
+                || !facts.members().stream().allMatch(member -> isUnchanged(facts, member, pages.get(member.id())))) {
+            return Optional.empty();
+        }
+        ClusterFacts updated = isWhole ? updated(facts, pages) : facts;
+        seen = new Seen(updated, last.found(), last.nanos(), last.ended(), isWhole ? nanos : last.paged());
+        return Optional.of(updated.at(now));
     }
 
-    private static ProbeReply.Page page(Map<MemberId, ProbeReply.Page> pages, MemberFacts member) {
-        return pages.getOrDefault(member.id(), ProbeReply.Page.NONE);
+    /** Returns the facts with the indexes of the pages. Those of one member alone would show the others behind. */
+    private static ClusterFacts updated(ClusterFacts facts, Map<MemberId, ProbeReply.Page> pages) {
+        return facts.withMembers(facts.members().stream()
+                .map(member -> member.withAnswer(Objects.requireNonNull(pages.get(member.id()))
+                        .metrics()
+                        .update(member.answer().orElseThrow())))
+                .toList());
     }
 
-    private static boolean isUnchanged(ClusterFacts facts, MemberFacts member, ProbeReply.Page page) {
+    /** @param page null if it was not requested */
+    private static boolean isUnchanged(ClusterFacts facts, MemberFacts member, ProbeReply.@Nullable Page page) {
         MemberFacts leader = facts.leader().orElseThrow();
         boolean leads = leader.id().equals(member.id());
         Set<MemberId> peers = facts.members().stream()
                 .map(MemberFacts::id)
                 .filter(id -> !id.equals(member.id()))
                 .collect(Collectors.toUnmodifiableSet());
-        return page.metrics().startedAt().equals(member.process().startedAt())
-                && page.metrics().isOf(member.id(), leads, peers)
+        return (page == null
+                        || (page.metrics().startedAt().equals(member.process().startedAt())
+                                && page.metrics().isOf(member.id(), leads, peers)))
                 && (leads || leader.measurements().hears(member.id()));
     }
 

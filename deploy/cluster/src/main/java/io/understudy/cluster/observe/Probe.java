@@ -82,6 +82,15 @@ final class Probe {
                 .exceptionally(failure -> ProbeReply.Page.NONE);
     }
 
+    /** Whether the member responds and follows that leader. */
+    static CompletableFuture<Boolean> follows(
+            EtcdConnections connections, Endpoint endpoint, MemberId member, MemberId leader, Duration deadline) {
+        return connections
+                .page(endpoint, "/debug/vars", deadline)
+                .thenApply(page -> RaftProgress.follows(page.body(), member, leader))
+                .exceptionally(failure -> false);
+    }
+
     /** Completes, successfully, when nothing more will come. */
     CompletableFuture<Void> whole() {
         return CompletableFuture.allOf(status.handle((answer, failure) -> answer), unreached, metrics);
@@ -167,7 +176,7 @@ final class Probe {
         return error == EtcdError.PERMISSION_DENIED || error == EtcdError.USER_EMPTY;
     }
 
-    /** Replication progress of the followers, on the leader's page {@code /debug/vars}. */
+    /** Raft status of a member on its page {@code /debug/vars}; the leader's has the progress of its followers. */
     static final class RaftProgress {
 
         private static final ObjectMapper JSON = new ObjectMapper();
@@ -175,6 +184,17 @@ final class Probe {
         private static final String SNAPSHOT = "StateSnapshot";
 
         private RaftProgress() {}
+
+        /** Whether it is the page of that member and names that leader. */
+        static boolean follows(String page, MemberId member, MemberId leader) {
+            try {
+                JsonNode status = JSON.readTree(page).path("raft.status");
+                return status.path("id").asText().equals(member.toString())
+                        && status.path("lead").asText().equals(leader.toString());
+            } catch (JsonProcessingException e) {
+                return false;
+            }
+        }
 
         /**
          * Returns the last log index of each member behind the commit index. Members that receive a snapshot are left out,
