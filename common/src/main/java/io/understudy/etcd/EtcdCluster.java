@@ -65,7 +65,7 @@ public final class EtcdCluster implements AutoCloseable {
     private final Channels channels;
     /** Channels with a certificate without common name; the same where no certificate is sent. */
     private final Channels nameless;
-    /** Likewise, for calls of clients only, which must not exhaust a connection of this process' own calls. */
+    /** Likewise, for calls that must not share a connection with others: those of clients, or of an election. */
     private final Channels forwarded;
 
     private final @Nullable TlsContext namelessTls;
@@ -267,7 +267,15 @@ public final class EtcdCluster implements AutoCloseable {
      * as unavailable.
      */
     public Channel channel(Endpoint endpoint) {
-        Channel channel = channels.get(endpoint);
+        return withLogin(channels.get(endpoint));
+    }
+
+    /** As {@link #channel}, but another connection, so that calls do not queue behind copied data. */
+    public Channel separateChannel(Endpoint endpoint) {
+        return withLogin(forwarded.get(endpoint));
+    }
+
+    private Channel withLogin(Channel channel) {
         return login == null ? channel : ClientInterceptors.intercept(channel, login);
     }
 

@@ -51,9 +51,6 @@ final class EtcdMirror {
     private final String writer;
     private final MirrorSource source;
     private final EtcdCluster target;
-    /** Separate connections to the target, so that keep-alives do not queue behind copied data. */
-    private final EtcdCluster election;
-
     private final MeterRegistry meters;
     /** Null if leases are not copied. */
     private final @Nullable LeaseKeeper leases;
@@ -86,7 +83,6 @@ final class EtcdMirror {
         this.source = source;
         this.meters = meters;
         this.target = connect(label + "-target", opened);
-        this.election = connect(label + "-election", opened);
         this.leases = keeper(leases, opened);
         this.feeding = Set.copyOf(feeding);
     }
@@ -111,7 +107,7 @@ final class EtcdMirror {
 
     /** Starts a candidate for the active role. */
     MirrorPlan plan(Consumer<AutoCloseable> opened) {
-        ActiveRole role = ActiveLease.start(mirror.name(), writer, election, etcd.activeTtl(), meters);
+        ActiveRole role = ActiveLease.start(mirror.name(), writer, target, etcd.activeTtl(), meters);
         opened.accept(role);
         return new MirrorPlan(
                 source.range(),

@@ -83,6 +83,13 @@ final class ActiveMirrorIT {
                 assertThat(get(first, "/metrics").body())
                         .contains("understudy_mirror_active{mirror=\"dr\",process=\"mirror\"} 1.0")
                         .contains("understudy_mirror_activations_total{mirror=\"dr\",process=\"mirror\"} 1.0");
+                assertThat(get(first, "/metrics").body().lines())
+                        .as("one observer of each cluster")
+                        .filteredOn(line -> line.startsWith("understudy_etcd_probes_seconds_count{"))
+                        .filteredOn(line -> line.contains("outcome=\"ok\""))
+                        .hasSize(2)
+                        .anyMatch(line -> line.contains("cluster=\"dr-source\""))
+                        .anyMatch(line -> line.contains("cluster=\"dr-target\""));
             }
             source.put("k", "2");
             awaitCaughtUp(first, source);

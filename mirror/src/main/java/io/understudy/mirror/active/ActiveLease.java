@@ -329,7 +329,7 @@ public final class ActiveLease implements ActiveRole {
         ActiveKey(String mirror, String name, EtcdCluster target, Duration deadline) {
             this.key = ReservedKeys.active(mirror);
             this.name = name;
-            this.calls = new ClusterCalls(target, Duty.WRITE, deadline);
+            this.calls = new ClusterCalls(target, target::separateChannel, Duty.WRITE, deadline);
         }
 
         /** Returns the name of this process. */

@@ -43,6 +43,7 @@ public final class ClusterCalls {
     private static final int PAGE_KEYS = 2_000;
 
     private final EtcdCluster cluster;
+    private final Function<Endpoint, Channel> channels;
     private final Duty duty;
     private final Duration deadline;
 
@@ -53,7 +54,13 @@ public final class ClusterCalls {
      * @param deadline of each attempt
      */
     public ClusterCalls(EtcdCluster cluster, Duty duty, Duration deadline) {
+        this(cluster, cluster::channel, duty, deadline);
+    }
+
+    /** Likewise, with connections of {@code cluster} to choose from. */
+    public ClusterCalls(EtcdCluster cluster, Function<Endpoint, Channel> channels, Duty duty, Duration deadline) {
         this.cluster = cluster;
+        this.channels = channels;
         this.duty = duty;
         this.deadline = deadline;
     }
@@ -153,7 +160,7 @@ public final class ClusterCalls {
         }
         Endpoint endpoint = endpoints.get(0);
         try {
-            T answer = call.apply(cluster.channel(endpoint));
+            T answer = call.apply(channels.apply(endpoint));
             cluster.reportSuccess(endpoint, duty);
             return answer;
         } catch (StatusRuntimeException e) {
