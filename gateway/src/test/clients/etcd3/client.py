@@ -1,10 +1,13 @@
-"""Uses each part of etcd3 at the endpoint given; prints one line per step."""
+"""Uses each part of etcd3, or of its successor pyetcd, at the endpoint given; prints one line per step."""
 import io
 import sys
 import threading
 from importlib.metadata import version
 
-import etcd3
+try:
+    import pyetcd as etcd3
+except ImportError:
+    import etcd3
 
 section, number = None, 0
 
@@ -41,7 +44,8 @@ def step(name, call):
 
 host, port = sys.argv[1].split(':')
 c = etcd3.client(host, int(port), timeout=30)
-print('client: Python etcd3', version('etcd3'))
+name = 'etcd3' if etcd3.__name__ == 'etcd3' else 'etcd-sdk-python'
+print('client: Python', name, version(name))
 
 begin('KV')
 step('put', lambda: c.put('k/1', 'one'))

@@ -1,0 +1,1 @@
+../etcd3/client.py
