@@ -43,7 +43,7 @@ final class Client {
         number = 0;
     }
 
-    private static void say(String name, Object result) {
+    private static void print(String name, Object result) {
         System.out.println(section + " " + ++number + ": " + name + " "
                 + String.valueOf(result).replaceAll("\\s+", " ").strip());
     }
@@ -51,10 +51,10 @@ final class Client {
     private static <T> T step(String name, Future<T> call) throws Exception {
         try {
             T result = call.get(30, TimeUnit.SECONDS);
-            say(name, result);
+            print(name, result);
             return result;
         } catch (ExecutionException e) {
-            say(name, e.getCause());
+            print(name, e.getCause());
             return null;
         }
     }
@@ -173,11 +173,11 @@ final class Client {
         kv.txn().Then(Op.put(bytes("w/2"), bytes("two"), PutOption.DEFAULT), Op.delete(bytes("w/1"), DeleteOption.DEFAULT))
                 .commit()
                 .get();
-        say("key", taken(key, 3));
-        say("prefix", taken(prefix, 4));
-        say("deletes", taken(deletes, 1));
-        say("past", taken(watch(watch, "w/", WatchOption.builder().isPrefix(true).withRevision(start)), 4));
-        say("compacted", taken(watch(watch, "w/", WatchOption.builder().withRevision(1)), 1));
+        print("key", taken(key, 3));
+        print("prefix", taken(prefix, 4));
+        print("deletes", taken(deletes, 1));
+        print("past", taken(watch(watch, "w/", WatchOption.builder().isPrefix(true).withRevision(start)), 4));
+        print("compacted", taken(watch(watch, "w/", WatchOption.builder().withRevision(1)), 1));
     }
 
     private static void leases(io.etcd.jetcd.Client client) throws Exception {
@@ -192,7 +192,7 @@ final class Client {
                 .thenApply(response -> response.getGrantedTTL() + " " + response.getKeys()));
         BlockingQueue<Object> revoked = watch(client.getWatchClient(), "l/1", WatchOption.builder());
         step("revoke", leases.revoke(lease));
-        say("watch", taken(revoked, 1));
+        print("watch", taken(revoked, 1));
         step("revoke again", leases.revoke(lease));
         step("time to live", leases.timeToLive(lease, LeaseOption.DEFAULT));
 
@@ -229,9 +229,9 @@ final class Client {
             @Override
             public void onCompleted() {}
         });
-        say("observed", observed.poll(30, TimeUnit.SECONDS));
+        print("observed", observed.poll(30, TimeUnit.SECONDS));
         step("proclaim", election.proclaim(leader, bytes("second")));
-        say("observed", observed.poll(30, TimeUnit.SECONDS));
+        print("observed", observed.poll(30, TimeUnit.SECONDS));
         step("leader", election.leader(bytes("election")));
         step("resign", election.resign(leader));
         step("proclaim", election.proclaim(leader, bytes("third")));

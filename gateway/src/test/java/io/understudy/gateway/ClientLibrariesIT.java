@@ -1,7 +1,7 @@
 package io.understudy.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.abort;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.understudy.gateway.forward.ForwardSettings;
@@ -137,17 +137,14 @@ final class ClientLibrariesIT {
             Command.of(List.of("bash", "fetch")).in(fetched).run(FETCH);
             Files.move(fetched, home);
         } catch (CommandFailedException e) {
-            return String.valueOf(e.getMessage()).contains("ended with status 77:")
-                    ? abort("skipped, since the library is not here: " + e.getMessage())
-                    : fail(e);
+            assumeFalse(
+                    String.valueOf(e.getMessage()).contains("ended with status 77:"),
+                    () -> "skipped, since the library is not here: " + e.getMessage());
+            throw e;
         } catch (FileAlreadyExistsException | DirectoryNotEmptyException e) {
             // Another build was faster.
         }
         return home;
-    }
-
-    private static <T> T fail(CommandFailedException e) {
-        throw e;
     }
 
     /** Revisions are relative to the first one, and ids are numbered as they appear. */
