@@ -41,7 +41,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 final class LargeListIT {
 
     @RegisterExtension
-    static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");
+    static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source").own();
 
     private static final int KEYS = 10_100;
     private static final int PAGE = 10_000;
