@@ -113,7 +113,14 @@ final class LargeDeleteIT {
                         kafka.bootstrapServers(),
                         TOPIC);
                 KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(
-                        Map.of("bootstrap.servers", kafka.bootstrapServers(), "isolation.level", "read_committed"),
+                        Map.of(
+                                "bootstrap.servers",
+                                kafka.bootstrapServers(),
+                                "isolation.level",
+                                "read_committed",
+                                // Of 3,000,000 records, one poll per check of the condition
+                                "max.poll.records",
+                                50_000),
                         new ByteArrayDeserializer(),
                         new ByteArrayDeserializer())) {
             gateway = first;
