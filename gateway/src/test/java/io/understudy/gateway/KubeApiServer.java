@@ -29,10 +29,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
-/** A kube-apiserver with one endpoint of etcd, and its only user. */
+/** A kube-apiserver and its only user. */
 final class KubeApiServer implements AutoCloseable {
 
     private static final String VERSION = "1.37.2";
@@ -41,8 +42,17 @@ final class KubeApiServer implements AutoCloseable {
     private final ServerProcess process;
     private final HttpClient http;
 
-    /** Starts one and waits until it is ready; the test is skipped if the program is not cached. */
+    /** With one endpoint of etcd. */
     KubeApiServer(int etcdPort, Path folder) throws Exception {
+        this("http://127.0.0.1:" + etcdPort, folder);
+    }
+
+    /**
+     * Starts one and waits until it is ready; the test is skipped if the program is not cached.
+     *
+     * @param etcd URLs, separated by commas
+     */
+    KubeApiServer(String etcd, Path folder, String... more) throws Exception {
         Path program = program();
         assumeTrue(
                 Files.isExecutable(program),
@@ -58,20 +68,23 @@ final class KubeApiServer implements AutoCloseable {
                 .prepare(new ServerCommand(
                         "kube-apiserver",
                         program,
-                        List.of(
-                                "--etcd-servers=http://127.0.0.1:" + etcdPort,
-                                "--bind-address=127.0.0.1",
-                                "--advertise-address=127.0.0.1",
-                                "--secure-port=" + ports.get(0),
-                                "--endpoint-reconciler-type=none",
-                                "--cert-dir=" + certificates,
-                                "--service-account-issuer=https://lab.invalid",
-                                "--service-account-key-file=" + publicKey,
-                                "--service-account-signing-key-file=" + key,
-                                "--service-cluster-ip-range=10.0.0.0/24",
-                                "--token-auth-file=" + tokens,
-                                "--authorization-mode=RBAC",
-                                "--disable-admission-plugins=ServiceAccount"),
+                        Stream.concat(
+                                        Stream.of(
+                                                "--etcd-servers=" + etcd,
+                                                "--bind-address=127.0.0.1",
+                                                "--advertise-address=127.0.0.1",
+                                                "--secure-port=" + ports.get(0),
+                                                "--endpoint-reconciler-type=none",
+                                                "--cert-dir=" + certificates,
+                                                "--service-account-issuer=https://lab.invalid",
+                                                "--service-account-key-file=" + publicKey,
+                                                "--service-account-signing-key-file=" + key,
+                                                "--service-cluster-ip-range=10.0.0.0/24",
+                                                "--token-auth-file=" + tokens,
+                                                "--authorization-mode=RBAC",
+                                                "--disable-admission-plugins=ServiceAccount"),
+                                        Stream.of(more))
+                                .toList(),
                         Map.of(),
                         folder,
                         folder.resolve("kube-apiserver.log")));
@@ -80,13 +93,21 @@ final class KubeApiServer implements AutoCloseable {
             Path certificate = certificates.resolve("apiserver.crt");
             await().atMost(GatewayFixture.PATIENCE).until(() -> Files.exists(certificate));
             http = HttpClient.newBuilder().sslContext(trusting(certificate)).build();
-            await().atMost(GatewayFixture.PATIENCE)
-                    .ignoreExceptions()
-                    .until(() -> send("GET", "/readyz", "").statusCode() == 200);
+            awaitReady();
         } catch (Throwable e) {
             close();
             throw e;
         }
+    }
+
+    void awaitReady() {
+        await().atMost(GatewayFixture.PATIENCE)
+                .ignoreExceptions()
+                .until(() -> send("GET", "/readyz", "").statusCode() == 200);
+    }
+
+    ServerProcess process() {
+        return process;
     }
 
     private static Path program() {
@@ -131,8 +152,12 @@ final class KubeApiServer implements AutoCloseable {
         return lines;
     }
 
-    private HttpResponse<String> send(String method, String path, String body)
-            throws IOException, InterruptedException {
+    /** The lines of a stream as they arrive. */
+    HttpResponse<Stream<String>> stream(String path) throws IOException, InterruptedException {
+        return http.send(request("GET", path, ""), BodyHandlers.ofLines());
+    }
+
+    HttpResponse<String> send(String method, String path, String body) throws IOException, InterruptedException {
         return http.send(request(method, path, body), BodyHandlers.ofString());
     }
 
