@@ -38,6 +38,8 @@ final class DocumentedCommandsTest {
                     "--etcd-certfile",
                     "--etcd-keyfile",
                     "--etcd-prefix",
+                    "--etcd-servers",
+                    "--endpoint-reconciler-type",
                     "--watch-progress-notify-interval"),
             "docker",
             Set.of("--build-arg", "--health-cmd", "--profile", "--volumes"),

@@ -120,6 +120,7 @@ record Keeping(String document, String beginning, List<String> by) {
             docs/operate/kube-apiserver.md | --etcd-servers=https://127 | KubeApiServer "--etcd-servers="
             docs/operate/kube-apiserver.md | apiServer: | yaml
             docs/operate/kube-apiserver.md | install -d | PkiCommandTest "anAuthorityMayHaveAnRsaKey"
+            docs/operate/kube-apiserver.md | listen: 127.0.0.1:2378 | gateway
             docs/operate/kube-apiserver.md | name: gateway-1 | gateway
             docs/operate/kube-apiserver.md | systemctl enable | InstallIT "systemd-analyze"
 

@@ -312,10 +312,12 @@ final class KubeApiServersIT {
                         listAgain();
                     } else if (response.statusCode() == 200) {
                         read(response.body().iterator());
+                    } else {
+                        server.awaitReady();
                     }
-                    Thread.sleep(50);
                 } catch (IOException | UncheckedIOException e) {
                     // It continues where it was interrupted.
+                    server.awaitReady();
                 } catch (InterruptedException e) {
                     return;
                 }
@@ -479,7 +481,7 @@ final class KubeApiServersIT {
                 } catch (IOException e) {
                     // Killed.
                 }
-                Thread.sleep(20);
+                server.awaitReady();
             }
         }
 
@@ -490,7 +492,7 @@ final class KubeApiServersIT {
                 } catch (InterruptedException e) {
                     throw e;
                 } catch (Exception | AssertionError e) {
-                    Thread.sleep(20);
+                    server.awaitReady();
                 }
             }
         }
