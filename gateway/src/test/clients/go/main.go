@@ -2,12 +2,14 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"runtime/debug"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -314,6 +316,8 @@ func leases(c *clientv3.Client) {
 	if err != nil {
 		panic(err)
 	}
+	// etcd has them in a map.
+	slices.SortFunc(ttl.Keys, bytes.Compare)
 	say("time to live rev=%d lease=%d granted %d positive %v keys %q", ttl.Revision, ttl.ID, ttl.GrantedTTL, ttl.TTL > 0, ttl.Keys)
 	once, err := c.KeepAliveOnce(ctx, grant.ID)
 	if err != nil {

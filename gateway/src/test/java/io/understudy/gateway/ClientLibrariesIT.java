@@ -25,6 +25,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -92,6 +93,10 @@ final class ClientLibrariesIT {
         String actual = run(installed, "127.0.0.1:" + fixture.gateway.apiPort());
         assertThat(actual).isEqualTo(expected.get());
         assertThat(Files.readString(Path.of("../docs/compatibility.md"))).contains(row(actual));
+    }
+
+    @AfterEach
+    void deleteAll() {
         SOURCE.cluster().etcdctl("del", "--from-key", "");
         DIRECT.cluster().etcdctl("del", "--from-key", "");
     }
