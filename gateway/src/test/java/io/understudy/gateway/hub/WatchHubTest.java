@@ -185,10 +185,13 @@ final class WatchHubTest {
         source.compact(8);
         loop.turn();
         List<RecordingWatcher> recorders = recorders(4);
-        List<Watcher> watchers =
-                recorders.stream().map(recorder -> watch(2, recorder)).toList();
-        for (int i = 0; i < 4; i++) {
-            recorders.get(i).whenCompacted(watchers.get((i + 2) % 4)::cancel);
+        // No history is read before all are there.
+        synchronized (source) {
+            List<Watcher> watchers =
+                    recorders.stream().map(recorder -> watch(2, recorder)).toList();
+            for (int i = 0; i < 4; i++) {
+                recorders.get(i).whenCompacted(watchers.get((i + 2) % 4)::cancel);
+            }
         }
 
         awaitThat(() -> assertThat(recorders)
