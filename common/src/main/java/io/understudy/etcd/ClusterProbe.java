@@ -29,8 +29,7 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * Probes every endpoint and the member list periodically, one endpoint at a time while the cluster is idle, and publishes a
- * view.
+ * Probes every endpoint and the member list periodically, and publishes a view.
  *
  * <p>Each endpoint has at most one probe under way; none waits for another, so a stalled member delays no other. All
  * state belongs to one thread, to which responses are dispatched.
@@ -71,8 +70,6 @@ final class ClusterProbe implements AutoCloseable {
     private @Nullable MemberList list;
     private boolean listUnderWay;
     private int listFailures;
-    /** Index of the member probed last in turn; -1 if all were. */
-    private int round = -1;
     /** Whether the list may be requested again; once per probe interval. */
     private boolean listDue;
     /** Raft index applied at least when the list was requested; -1 if unknown. */
@@ -145,26 +142,12 @@ final class ClusterProbe implements AutoCloseable {
         observations.keySet().retainAll(wanted);
         channels.retain(wanted);
         look.retain(wanted);
-        wanted.forEach(endpoint -> observations.putIfAbsent(endpoint, Observation.NONE));
-        // Any of them shows a new leader, a lost quorum, or another entry.
-        round = isIdle() ? (round + 1) % wanted.size() : -1;
-        int turn = 0;
         for (Endpoint endpoint : wanted) {
-            if (round < 0 || turn++ == round) {
-                probe(endpoint);
-            }
+            observations.putIfAbsent(endpoint, Observation.NONE);
+            probe(endpoint);
         }
         listDue = true;
         requestMemberList();
-    }
-
-    /** Whether all members are healthy and have applied the same Raft entry. */
-    private boolean isIdle() {
-        long[] applied = observations.values().stream()
-                .mapToLong(seen -> seen.health() == Health.HEALTHY ? seen.applied() : 0)
-                .distinct()
-                .toArray();
-        return applied.length == 1 && applied[0] > 0;
     }
 
     private void probe(Endpoint endpoint) {

@@ -36,10 +36,8 @@ public record EtcdSettings(
         MemberDiscovery discovery,
 
         @Configured(
-                value =
-                        "Interval between probes of each member, or of one in turn while all are healthy and nothing is written;"
-                                + " a fifth of it for a while after a failure. A shorter"
-                                + " interval detects failures sooner but sends more requests.",
+                value = "Interval between probes of each member; a fifth of it for a while after a failure. A shorter"
+                        + " interval detects failures sooner but sends more requests.",
                 byDefault = "1s",
                 range = "100ms..1m")
         Duration probeInterval,
