@@ -270,7 +270,10 @@ public final class EtcdCluster implements AutoCloseable {
         return withLogin(channels.get(endpoint));
     }
 
-    /** As {@link #channel}, but another connection, so that calls do not queue behind copied data. */
+    /**
+     * As {@link #channel}, but another connection, so that calls do not queue behind copied data. Not for a process that
+     * also forwards calls of its clients: its other connections present another certificate.
+     */
     public Channel separateChannel(Endpoint endpoint) {
         return withLogin(forwarded.get(endpoint));
     }
