@@ -19,6 +19,7 @@ import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.MetadataUtils;
+import io.understudy.gateway.read.ReadSettings;
 import io.understudy.local.etcd.EtcdMember;
 import io.understudy.local.junit.EtcdExtension;
 import java.time.Duration;
@@ -245,8 +246,9 @@ final class ConsistencyIT {
         await().atMost(PATIENCE).until(() -> whole.gateway.staleness() != null && part.gateway.staleness() != null);
         for (int i = 0; i < 5; i++) {
             awaitRound(whole, whole.gateway.staleness());
-            assertThat(whole.gateway.staleness()).isLessThan(Duration.ofSeconds(1));
-            assertThat(part.gateway.staleness()).isLessThan(Duration.ofMillis(2_500));
+            Duration interval = ReadSettings.DEFAULTS.asOfInterval();
+            assertThat(whole.gateway.staleness()).isLessThan(interval.plusMillis(800));
+            assertThat(part.gateway.staleness()).isLessThan(interval.plusMillis(2_300));
         }
     }
 

@@ -45,6 +45,9 @@ final class ReadIndexRounds implements Confirmations {
     /** Time without an answer after which the next round is sent beside it. */
     private static final long SLOW_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
+    /** Maximum interval of checks for slow rounds. */
+    private static final long MAX_TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+
     private final ReadIndexSource source;
     private final ScheduledExecutorService timers;
     private final ReadSettings settings;
@@ -122,7 +125,10 @@ final class ReadIndexRounds implements Confirmations {
 
     private long tickNanos() {
         return Math.min(
-                settings.asOfInterval().toNanos(), settings.roundTimeout().toNanos());
+                MAX_TICK_NANOS,
+                Math.min(
+                        settings.asOfInterval().toNanos(),
+                        settings.roundTimeout().toNanos()));
     }
 
     /** Stops sending rounds. */

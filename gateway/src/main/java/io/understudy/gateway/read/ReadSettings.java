@@ -30,8 +30,8 @@ public record ReadSettings(
 
         @Configured(
                 value = "Interval of read-index rounds without linearizable reads. It determines the accuracy of the"
-                        + " staleness.",
-                byDefault = "200ms",
+                        + " staleness. A read with a shorter maximum staleness may wait for a round.",
+                byDefault = "1s",
                 range = "10ms..1m")
         Duration asOfInterval,
 
