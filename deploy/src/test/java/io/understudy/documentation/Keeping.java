@@ -148,7 +148,8 @@ record Keeping(String document, String beginning, List<String> by) {
             docs/performance.md | deploy/understudy bench mirror --work=verify | BenchCommandTest "documentedCommandsAreAccepted"
             docs/performance.md | deploy/understudy bench reads | BenchCommandTest "documentedCommandsAreAccepted"
             docs/performance.md | deploy/understudy bench watch | BenchCommandTest "documentedCommandsAreAccepted"
-            docs/performance.md | mvn verify -Plong -Dpart=speed | maven
+            docs/performance.md | mvn verify -Plong -Dpart=speed -pl gateway | maven
+            docs/performance.md | mvn verify -Plong -Dpart=speed -pl mirror | maven
 
             deploy/dist/src/main/dist/compose/README.md | mkdir | self-check "read_at gateway"; unchecked: needs an engine and the images of others
             deploy/dist/src/main/dist/compose/README.md | docker compose exec | self-check "supervise status"; TurnIT "pause"; unchecked: needs an engine and the images of others

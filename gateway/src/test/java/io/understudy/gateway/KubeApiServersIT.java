@@ -71,7 +71,7 @@ final class KubeApiServersIT {
     private int kills;
 
     /** @param content further fields, each after a comma */
-    private static String object(String path, String name, @Nullable Long revision, String content) {
+    static String object(String path, String name, @Nullable Long revision, String content) {
         String version = revision == null ? "" : ",\"resourceVersion\":\"" + revision + "\"";
         // Required of custom resources only.
         String type = path.contains("widgets")
@@ -80,7 +80,7 @@ final class KubeApiServersIT {
         return "{" + type + "\"metadata\":{\"name\":\"" + name + "\"" + version + "}" + content + "}";
     }
 
-    private static String widgets(int kind) {
+    static String widgets(int kind) {
         return "/apis/example.com/v1/namespaces/default/widgets" + kind;
     }
 
@@ -163,7 +163,7 @@ final class KubeApiServersIT {
         }
     }
 
-    private static void define(KubeApiServer server, int kind) throws Exception {
+    static void define(KubeApiServer server, int kind) throws Exception {
         String name = "widgets" + kind;
         server.call("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", """
                 {"metadata":{"name":"%1$s.example.com"},"spec":{"group":"example.com","scope":"Namespaced",
