@@ -24,7 +24,7 @@ final class PatroniIT {
     private Path folder;
 
     @Test
-    void postgresFollowsItsLeaderWhileAVoterAndTheLeaderAreKilled() throws Exception {
+    void postgresFollowsItsLeaderWhileAVoterEachGatewayAndTheLeaderAreKilled() throws Exception {
         assertThat(AcceptanceScript.run("patroni", folder, Duration.ofMinutes(8)))
                 .contains("b takes writes", "a is back and follows", "switched over, a leads");
     }
