@@ -225,7 +225,7 @@ record Direction(
      */
     void requireOpenable(Found found) {
         if (Rejoin.begun(found) != null) {
-            closingTo.requireReadable();
+            closingTo.others().requireReadable();
         }
     }
 

@@ -375,7 +375,7 @@ public final class Failover {
     /** With which the mirror closes the former primary. */
     private void requireLogin() {
         if (options.way() == Way.CORRUPT_ALARM || options.way() == Way.AUTH_ENABLE) {
-            var unused = direction.closingFrom().requireLogin();
+            var unused = direction.closingFrom().users().requireLogin();
         }
     }
 

@@ -51,10 +51,10 @@ public record Readiness(
         List<String> all = new ArrayList<>(found.all());
         // Only root may read all users and roles: a command with another user checks them itself.
         if (closing.cluster().isAuthEnabled()) {
-            all.addAll(closing.problems());
+            all.addAll(closing.users().problems());
         }
         try {
-            closing.requireReadable();
+            closing.others().requireReadable();
         } catch (TakeOverException e) {
             if (!(e.getCause() instanceof CallFailedException)) {
                 all.add(String.valueOf(e.getMessage()));

@@ -104,7 +104,7 @@ public final class Rejoin {
             return direction.closingFrom().prepare(options.way());
         }
         if (begun.way() == Way.ROLES) {
-            direction.closingFrom().requireExempt();
+            direction.closingFrom().users().requireExempt();
         }
         return direction.closingFrom().extended(begun);
     }

@@ -153,7 +153,7 @@ public final class Switchover {
         }
         if (options.way() != Way.NONE) {
             direction.closingFrom().requireSpace();
-            direction.closingFrom().requireReadable();
+            direction.closingFrom().others().requireReadable();
         }
         return direction.closingFrom().prepare(options.way());
     }
@@ -675,7 +675,7 @@ public final class Switchover {
         var unused = other.required();
         from.requireRecorded(primary);
         to.requireRecorded(other);
-        direction.closingTo().requireReadable();
+        direction.closingTo().others().requireReadable();
         if (other.isPrimary()) {
             Claims claims = new Claims(primary, other);
             throw new TakeOverException(claims.shown(from.shown(), to.shown()) + "; run " + claims.remedy() + " first");

@@ -11,8 +11,13 @@ import io.etcd.jetcd.api.TxnRequest;
 import io.etcd.jetcd.api.TxnResponse;
 import io.understudy.etcd.Credentials;
 import java.time.Duration;
+import java.util.Collection;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -74,6 +79,16 @@ interface TakeOverCalls {
     /** Makes requests that do not depend on each other, at once where that saves time; returns the results in their order. */
     default <T> List<T> together(List<Supplier<T>> requests) {
         return requests.stream().map(Supplier::get).toList();
+    }
+
+    /** What each request returns, by its argument. */
+    default <T> Map<String, T> together(Collection<String> all, Function<String, T> request) {
+        List<T> results = together(
+                all.stream().<Supplier<T>>map(each -> () -> request.apply(each)).toList());
+        Map<String, T> byArgument = new LinkedHashMap<>();
+        Iterator<T> next = results.iterator();
+        all.forEach(each -> byArgument.put(each, next.next()));
+        return byArgument;
     }
 
     /** One key, read linearizably; empty if there is none. */
