@@ -13,18 +13,12 @@ import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.takeover.Direction.Comparer.Equal;
 import io.understudy.mirror.takeover.Direction.Comparer.Lost;
 import io.understudy.mirror.takeover.Records.Found;
-import io.understudy.mirror.takeover.Rejoin.Claims;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -45,9 +39,6 @@ public final class Switchover {
     private static final Duration PAUSE = Duration.ofMillis(20);
     private static final int ATTEMPTS = 5;
     private static final int CATCH_UPS = 2;
-    /** The least TTL that etcd grants by default is twice as long. */
-    private static final Duration ALIVE = Duration.ofSeconds(1);
-
     private static final Duration CATCH_UP = Duration.ofSeconds(5);
     /** Kinds of the operation that a record has. */
     static final String FORCED_UNDO = "forced undo";
@@ -62,26 +53,14 @@ public final class Switchover {
     private final Records from;
     private final Records to;
     private final Lock lock;
+    private final MoveChecks checks;
     private final Undo undo;
-    /** Of the range's keys, as the mirror keeps them at both sides. */
-    private final Set<Long> leases = ConcurrentHashMap.newKeySet();
-    /** Those that the other side has kept alive since the former primary refuses that. */
-    private final Set<Long> restarted = new HashSet<>();
-
-    /** What the new primary did not have at the move, as found before the turn; null if that is not known. */
-    private @Nullable Lost lostAtMove;
+    private final MovedLeases leases;
+    private final Turn turn;
     /** While a killed command kept no leases alive. */
     private Lost expired = Lost.NOTHING;
-    /** Whether the former primary revoked leases since it was closed, or before. */
-    private volatile boolean haveExpired;
-    /** Revision since which expiries are named; 0 for the end marker. */
-    private long closedSince;
     /** Whether a killed command moved the role. */
     private boolean isResumed;
-
-    private Lock.Beats beats = () -> {};
-    /** As last compared before the role moved; null if that is not known. */
-    private @Nullable Equal verified;
 
     Switchover(Direction direction, TakeOverOptions options, TakeOver.Steps steps) {
         this.direction = direction;
@@ -91,7 +70,10 @@ public final class Switchover {
         this.to = direction.recordsTo();
         this.lock = direction.lock();
         this.operation = direction.operation(SWITCHOVER);
+        this.checks = new MoveChecks(direction, options);
         this.undo = new Undo(direction, options, operation);
+        this.leases = new MovedLeases(direction);
+        this.turn = new Turn(direction, operation, leases);
     }
 
     /** What {@link #run} does, in order. */
@@ -100,7 +82,7 @@ public final class Switchover {
         String target = to.shown();
         return List.of(
                 "compare: compares " + source + " with " + target + " while clients write; changes nothing",
-                "close: " + closes() + "; undone by --undo",
+                "close: " + options.closing(from.shown(), direction.scope().shown()) + "; undone by --undo",
                 "drain: waits up to " + options.drainDeadline().toSeconds() + " s until " + target
                         + " has everything up to the end marker, and compares what changed",
                 "move: makes " + target
@@ -111,59 +93,13 @@ public final class Switchover {
                                 : " stays closed to clients"));
     }
 
-    private String closes() {
-        String where = from.shown();
-        String keys = direction.scope().shown();
-        return switch (options.way()) {
-            case ROLES -> "revokes write access to " + keys + " at " + where + " from all roles but the mirror's";
-            case CORRUPT_ALARM ->
-                "raises a CORRUPT alarm at " + where + ": no write of any tenant is accepted, and health checks fail,"
-                        + " until the role has moved; then enables authentication there, for the mirror alone";
-            case AUTH_ENABLE ->
-                "enables authentication at " + where + ", for the mirror alone: no tenant can read or write there";
-            case NONE -> "nothing: clients can write at " + where + ", and what they write last is lost";
-        };
-    }
-
     /**
      * Finds out whether {@link #run} would be refused. Changes nothing.
      *
      * @throws TakeOverException it would
      */
     public void check() {
-        Found primary = from.read();
-        Found other = to.read();
-        if (isMovedTo(other, primary)) {
-            requireUnfinished(primary, other);
-            return;
-        }
-        requireMovable(primary, other);
-        Lock.requireFree(to);
-        Lock.requireFree(from);
-        var unused = prepared(primary);
-    }
-
-    /** Returns how the primary is closed: as a killed command began, else by the options. */
-    private Closed prepared(Found primary) {
-        requireSameWay(primary);
-        Closed begun = primary.move().phase() == Phase.CLOSING ? primary.move().closed() : null;
-        if (begun != null) {
-            direction.closingFrom().requireNoWriters(begun.way());
-            return begun;
-        }
-        if (options.way() != Way.NONE) {
-            direction.closingFrom().requireSpace();
-            direction.closingFrom().others().requireReadable();
-        }
-        return direction.closingFrom().prepare(options.way());
-    }
-
-    private void requireSameWay(Found primary) {
-        Closed begun = primary.move().phase() == Phase.CLOSING ? primary.move().closed() : null;
-        if (begun != null && begun.way() == Way.NONE && options.way() != Way.NONE) {
-            throw new TakeOverException("a switchover that leaves " + from.shown() + " open was cut short: undo it with"
-                    + " --undo before one that closes it, or complete it with --allow-loss");
-        }
+        checks.run();
     }
 
     /**
@@ -173,22 +109,22 @@ public final class Switchover {
      */
     public TakeOverReport run() {
         // Under an alarm there, no lock could be taken.
-        requireSameDirection(to.read());
+        checks.requireSameDirection(to.read());
         lock.take(to, "compare");
         try {
             // That of a move in the other direction.
             Lock.requireFree(from);
             Found primary = from.read();
             Found other = to.read();
-            if (!isMovedTo(other, primary)) {
+            if (!MoveChecks.isMovedTo(other, primary)) {
                 return moved(primary, other);
             }
-            requireUnfinished(primary, other);
+            checks.requireUnfinished(primary, other);
             undo.resume(other.move().operation());
             isResumed = true;
             return finished();
         } finally {
-            beats.end();
+            leases.end();
             lock.release();
             direction.comparer().close();
         }
@@ -201,18 +137,18 @@ public final class Switchover {
         // What the mirror closed after a failover stays closed.
         boolean mayBeClosed = isBegun && !primary.isLast(Failover.FAILOVER);
         if (isBegun) {
-            requireSameWay(primary);
+            checks.requireSameWay(primary);
             undo.resume(primary.move().operation());
             undo.moves();
         }
         try {
             if (begun != null) {
                 // The killed command keeps none alive.
-                leases.addAll(to.leases());
-                keepAlive(begun.way());
+                leases.find();
+                leases.keepAlive(begun.way());
             }
-            requireMovable(primary, other);
-            var unused = prepared(primary);
+            checks.requireMovable(primary, other);
+            var unused = checks.prepared(primary);
             begin("compare");
             Equal equal = direction.comparer().all();
             facts.put("keys compared", String.valueOf(equal.keys()));
@@ -220,14 +156,15 @@ public final class Switchover {
             if (lock.again() && from.read().recordRevision() != primary.recordRevision()) {
                 throw undo.writtenMeanwhile();
             }
-            if (!isBegun) {
-                awaitCloseBehind();
+            // What the mirror has copied by the closing, clients do not wait for. It may be too slow to get closer.
+            for (int time = 0; !isBegun && time < CATCH_UPS; time++) {
+                var unusedFound = awaitReached(from.read().revision(), CATCH_UP);
             }
             // Revisions at which the rest is compared later come closer to the present one.
             equal = direction.comparer().changed(equal);
-            leases.addAll(to.leases());
+            leases.find();
             // What was revoked during the comparison is not granted again later.
-            Closed closed = prepared(primary);
+            Closed closed = checks.prepared(primary);
             if (isBegun && direction.isOpen(primary)) {
                 killed = null;
             }
@@ -241,10 +178,10 @@ public final class Switchover {
             if (closed.way() != Way.NONE) {
                 equal = direction.comparer().changed(equal);
             }
-            verified = equal;
+            turn.verified(equal);
             undo.requireClosing();
             direction.closingFrom().refuseKeepAlives(closed);
-            restart();
+            leases.restart();
             moveTo(primary, other, marker, equal);
         } catch (Undo.StaysClosed e) {
             throw e;
@@ -252,13 +189,6 @@ public final class Switchover {
             throw mayBeClosed ? undo.after(e, killed) : e;
         }
         return finished();
-    }
-
-    /** What the mirror has copied by the closing, clients do not wait for. It may be too slow to get closer. */
-    private void awaitCloseBehind() {
-        for (int time = 0; time < CATCH_UPS; time++) {
-            var unused = awaitReached(from.read().revision(), CATCH_UP);
-        }
     }
 
     /** Waits until the mirror has copied everything up to a revision; returns what was found last. */
@@ -300,7 +230,7 @@ public final class Switchover {
         undo.closes(closed);
         long began = System.nanoTime();
         long recorded = written;
-        keepAlive(closed.way());
+        leases.keepAlive(closed.way());
         direction.closingFrom().close(closed);
         if (closed.way() == Way.CORRUPT_ALARM) {
             return from.read().revision();
@@ -311,9 +241,9 @@ public final class Switchover {
         if (marker == 0) {
             throw undo.writtenMeanwhile();
         }
-        if (System.nanoTime() - began > ALIVE.toNanos()) {
+        if (System.nanoTime() - began > MovedLeases.ALIVE.toNanos()) {
             // Leases may have expired before the marker. Clients still deleted keys for a part of that time.
-            closedSince = recorded;
+            turn.closedSince(recorded);
         }
         return marker;
     }
@@ -323,7 +253,7 @@ public final class Switchover {
         facts.put("end marker", "revision " + marker + " of " + from.shown());
         if (way != Way.CORRUPT_ALARM) {
             // While the mirror drains. Those that it grants from now on have a full TTL.
-            restart();
+            leases.restart();
         }
         Found now = awaitReached(marker, options.drainDeadline());
         if (!hasReached(now, marker)) {
@@ -332,73 +262,6 @@ public final class Switchover {
                     + options.drainDeadline().toSeconds() + " s; its checkpoint is "
                     + (found == null ? "missing" : found.state().word() + " at " + found.revision())
                     + ". Check that the mirror is running");
-        }
-    }
-
-    /** A client that the former primary answered last must not outlive its lease at the other side. */
-    private void restart() {
-        leases.addAll(to.leases());
-        List<Long> rest =
-                leases.stream().filter(lease -> !restarted.contains(lease)).toList();
-        keepAlive(direction.to(), rest);
-        restarted.addAll(rest);
-    }
-
-    /** The owners' keep-alives are rejected where they may not write. */
-    private static void keepAlive(TakeOverCalls cluster, Collection<Long> leases) {
-        if (!leases.isEmpty()) {
-            var unused = cluster.keepAlive(List.copyOf(leases));
-        }
-    }
-
-    /**
-     * Keeps the leases alive at the former primary, at once; then at both, as long as the command runs. On one thread for
-     * each, so that a cluster that does not respond ends no leases at the other one.
-     */
-    private void keepAlive(Way way) {
-        keepAliveFrom(way, direction.from());
-        beats.end();
-        Lock.Beats atFrom = repeat(() -> keepAliveFrom(way, direction.from().with(ALIVE)));
-        Lock.Beats atTo = repeat(() -> {
-            // Some were granted right before the closing.
-            leases.addAll(to.promptly().leases());
-            keepAlive(direction.to().with(ALIVE), leases);
-        });
-        beats = () -> {
-            atFrom.end();
-            atTo.end();
-        };
-    }
-
-    private Lock.Beats repeat(Runnable keepAlive) {
-        return lock.repeat(
-                () -> {
-                    try {
-                        keepAlive.run();
-                    } catch (RuntimeException e) {
-                        // The next attempt comes soon.
-                        LOG.atDebug().addKeyValue("cause", e.getMessage()).log("leases not kept alive");
-                    }
-                },
-                ALIVE);
-    }
-
-    /** Under an alarm none expires, and etcd does not answer a keep-alive of an overdue one. */
-    private void keepAliveFrom(Way way, TakeOverCalls primary) {
-        if (leases.isEmpty()) {
-            return;
-        }
-        List<Long> all = List.copyOf(leases);
-        boolean isAlarmed = way == Way.CORRUPT_ALARM;
-        try {
-            List<Long> alive = (isAlarmed ? primary.with(Duration.ZERO) : primary).keepAlive(all);
-            if (!isAlarmed && alive.size() < all.size()) {
-                haveExpired = true;
-            }
-        } catch (TakeOverException e) {
-            if (!isAlarmed) {
-                throw e;
-            }
         }
     }
 
@@ -474,9 +337,9 @@ public final class Switchover {
         }
         // First, since clients wait for it.
         Optional<String> kept = direction.closingTo().open(primary.move().closed());
-        leases.addAll(direction.releaseLeases());
+        leases.add(direction.releaseLeases());
         List<String> next = new ArrayList<>(List.of("point clients at " + to.shown()));
-        Turned turned = turned(primary);
+        Turn.Turned turned = turn.run(primary, isResumed);
         Lost found = turned.lost().and(expired);
         LostKeys lost = LostKeys.of(found.keys());
         // Stored first: no other command finds them once the move is complete.
@@ -505,144 +368,6 @@ public final class Switchover {
         return new TakeOverReport(direction.moved(primary), loss, lost, facts, next);
     }
 
-    /**
-     * What became of the former primary.
-     *
-     * @param lost what clients wrote there after the end marker
-     * @param again why the command has to run again; null if it has not
-     */
-    private record Turned(Lost lost, @Nullable String again) {}
-
-    /** Has the former primary store that it is one, and makes it the mirror's target. */
-    private Turned turned(Found primary) {
-        Lost lost = null;
-        try {
-            Found former = from.read();
-            Claims claims = new Claims(primary, former);
-            if (former.isPrimary() && former.epoch() > primary.epoch()) {
-                throw new Undo.StaysClosed(claims.shown(to.shown(), from.shown()) + "; run " + claims.remedy(), null);
-            }
-            boolean isTurned = former.epoch() >= primary.epoch();
-            boolean isWhole = isTurned || hasEndMarker(former, primary);
-            if (!isWhole && former.isPrimary()) {
-                // What clients wrote there is named by the command that overwrites it.
-                return new Turned(Lost.unknown(restored(claims)), null);
-            }
-            Closed closed = former.move().closed();
-            long marker = primary.move().endMarker();
-            // Another command may have opened it since the end marker, and closed it again.
-            boolean isPlanned = isWhole
-                    && closed != null
-                    && direction.closingFrom().isClosed(closed)
-                    && (isTurned
-                            ? former.move().endMarker() > 0
-                            : !direction.comparer().hasWrites(marker, former.revision()));
-            if (isTurned && lostAtMove != null) {
-                lost = lostAtMove;
-            } else if (isPlanned) {
-                Way way = closed == null ? Way.NONE : closed.way();
-                lost = missed(primary, way, isTurned ? former.recordRevision() : 0);
-            } else if (!isWhole) {
-                lost = Lost.unknown(from.shown() + " has not the record of the move: it was restored or rebuilt");
-            }
-            lostAtMove = lost;
-            if (!isTurned && !direction.turn(primary, former, operation, isPlanned)) {
-                return again(lost, "its record was written meanwhile");
-            }
-            // Until the mirror back does it; an alarm is disarmed by now.
-            keepAlive(direction.from(), leases);
-            return new Turned(lost == null ? lost(primary) : lost, null);
-        } catch (Undo.StaysClosed | Lock.Expired e) {
-            throw e;
-        } catch (TakeOverException e) {
-            return again(lost, String.valueOf(e.getMessage()));
-        }
-    }
-
-    /**
-     * Finds keys that the new primary did not have at the move: they expired at the former one after the end marker, or
-     * clients changed them at the new one after the last comparison.
-     *
-     * @param turnedAt revision at which the former primary was turned: the mirror writes there since; 0 if it was not
-     */
-    private Lost missed(Found primary, Way way, long turnedAt) {
-        keepAliveFrom(way, direction.from());
-        List<ByteString> missed = new ArrayList<>();
-        try {
-            if ((isResumed || haveExpired) && way != Way.CORRUPT_ALARM) {
-                direction
-                        .comparer()
-                        .missingSince(
-                                direction.from(),
-                                closedSince > 0 ? closedSince : primary.move().endMarker(),
-                                turnedAt,
-                                true)
-                        .stream()
-                        .filter(key -> !to.had(key, primary.recordRevision()))
-                        .forEach(missed::add);
-            }
-        } catch (TakeOverException e) {
-            return new Lost(missed, e.getMessage());
-        }
-        return new Lost(missed, null).and(foreign(primary, turnedAt));
-    }
-
-    /**
-     * Finds keys that clients changed at the new primary between the last comparison and the move.
-     *
-     * @param firstAt revision of the former primary; 0 for the present one
-     */
-    private Lost foreign(Found primary, long firstAt) {
-        try {
-            Equal since = verified;
-            if (since == null) {
-                // Up to where a killed command compared at the new primary is in no record.
-                long compared = primary.move().verifiedAt();
-                since = new Equal(compared, to.reachedAt(primary, compared), 0);
-            }
-            return new Lost(direction.comparer().overwritten(since, primary.recordRevision(), firstAt), null);
-        } catch (TakeOverException e) {
-            return Lost.unknown(String.valueOf(e.getMessage()));
-        }
-    }
-
-    private static Turned again(@Nullable Lost lost, String why) {
-        return new Turned(lost == null ? Lost.unknown(why) : lost, why);
-    }
-
-    /** Whether it is as the move closed it. Another one was restored, or closed by the mirror, since it was open. */
-    private static boolean hasEndMarker(Found former, Found primary) {
-        Closed closed = former.move().closed();
-        long marker = primary.move().endMarker();
-        return primary.move().phase() == Phase.MOVED
-                && primary.isLast(SWITCHOVER)
-                && former.move().phase() == Phase.CLOSING
-                && !former.isLast(Failover.FAILOVER)
-                && ((closed != null && closed.way() == Way.CORRUPT_ALARM)
-                        ? former.recordRevision() <= marker && former.revision() >= marker
-                        : former.recordRevision() == marker);
-    }
-
-    private String restored(Claims claims) {
-        return claims.shown(to.shown(), from.shown()) + ", which was open since: run \"understudy mirror rejoin\"";
-    }
-
-    /** Finds writes that an open former primary accepted until its turn, and foreign ones. The mirror overwrites both then. */
-    private Lost lost(Found primary) {
-        try {
-            Checkpoint reached = primary.checkpoint();
-            Lost foreign = reached == null
-                    ? Lost.unknown(to.shown() + " has no checkpoint")
-                    : foreign(primary, reached.revision().value());
-            return direction
-                    .comparer()
-                    .lostBetween(primary.move().endMarker(), from.read().recordRevision())
-                    .and(foreign);
-        } catch (TakeOverException e) {
-            return Lost.unknown(String.valueOf(e.getMessage()));
-        }
-    }
-
     /** What {@link #undo} does. */
     public List<String> undoPlan() {
         return undo.plan();
@@ -664,84 +389,6 @@ public final class Switchover {
      */
     public TakeOverReport undo() {
         return undo.run();
-    }
-
-    private void requireMovable(Found primary, Found other) {
-        if (!primary.required().cluster().equals(primary.cluster())) {
-            throw new TakeOverException(from.shown() + " is not the primary of mirror " + direction.mirror()
-                    + "; its record names cluster " + primary.required().cluster());
-        }
-        // Before the primary is closed for a move that would find none.
-        var unused = other.required();
-        from.requireRecorded(primary);
-        to.requireRecorded(other);
-        direction.closingTo().others().requireReadable();
-        if (other.isPrimary()) {
-            Claims claims = new Claims(primary, other);
-            throw new TakeOverException(claims.shown(from.shown(), to.shown()) + "; run " + claims.remedy() + " first");
-        }
-        Checkpoint checkpoint = other.checkpoint();
-        if (checkpoint == null) {
-            throw new TakeOverException(to.shown() + " has no checkpoint of mirror " + direction.mirror()
-                    + ": it was never mirrored to. Check the name of the mirror, and that it runs");
-        }
-        if (!checkpoint.scope().equals(direction.scope())) {
-            throw new TakeOverException("the checkpoint at " + to.shown() + " has "
-                    + checkpoint.scope().shown() + "; configured: "
-                    + direction.scope().shown());
-        }
-        if (!checkpoint.source().equals(primary.cluster())) {
-            throw new TakeOverException("the checkpoint has source cluster " + checkpoint.source() + ", but "
-                    + from.shown() + " is cluster " + primary.cluster());
-        }
-        if (checkpoint.state() != CheckpointState.SYNCED) {
-            throw new TakeOverException(
-                    "the checkpoint is " + checkpoint.state().word() + ": wait until the mirror is synced");
-        }
-        long lag = primary.revision() - checkpoint.revision().value();
-        if (lag > options.maxLag()) {
-            throw new TakeOverException(to.shown() + " is " + lag + " revisions behind, more than " + options.maxLag()
-                    + ": wait until the mirror has caught up, or set --max-lag");
-        }
-        if (other.revision() < primary.revision() && !options.acceptSilentWatchers()) {
-            throw new TakeOverException(to.shown() + " is at revision " + other.revision() + ", below "
-                    + primary.revision() + " of " + from.shown()
-                    + ": a watcher that resumes there would miss changes without an error. Seed the target with"
-                    + " init-target, or use --accept-silent-watchers if all clients list again");
-        }
-    }
-
-    private static boolean isMovedTo(Found other, Found primary) {
-        return other.isPrimary()
-                && (!primary.isPrimary() || (other.epoch() > primary.epoch() && other.isLast(SWITCHOVER)));
-    }
-
-    /** Completing one in the other direction, this one would not fence its moving transaction. */
-    private void requireSameDirection(Found other) {
-        if (other.isPrimary() && other.move().phase() == Phase.CLOSING) {
-            throw new TakeOverException(
-                    other.isLast(Failover.FAILOVER)
-                            ? to.shown() + " " + Rejoin.CLOSED_FOR_FAILOVER
-                            : "a move of the primary role of mirror " + direction.mirror() + " from " + to.shown()
-                                    + " was cut short: run that command again, or with --undo");
-        }
-    }
-
-    /** Nothing is left to do for one that was turned. If it was restored since, only a rejoin names its writes. */
-    private void requireUnfinished(Found primary, Found other) {
-        requireSameDirection(other);
-        if (other.move().phase() != Phase.STEADY || (!primary.isPrimary() && primary.epoch() < other.epoch())) {
-            return;
-        }
-        throw new TakeOverException(
-                primary.isPrimary()
-                        ? restored(new Claims(other, primary))
-                        : to.shown() + " is the primary of mirror " + direction.mirror() + " already"
-                                + (other.isLast(SWITCHOVER)
-                                        ? ". If the command was cut short before its report, its loss is not known;"
-                                                + " more than " + LostKeys.HELD
-                                                + " lost keys are in understudy-lost-keys-*.txt in the temporary directory"
-                                        : ""));
     }
 
     private void begin(String step) {

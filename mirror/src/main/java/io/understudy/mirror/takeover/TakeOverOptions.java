@@ -36,4 +36,17 @@ public record TakeOverOptions(
     public TakeOverOptions within(Duration newDrainDeadline, Duration newPatience) {
         return new TakeOverOptions(way, acceptSilentWatchers, force, maxLag, newDrainDeadline, newPatience);
     }
+
+    /** What the way of closing does, in words. */
+    String closing(String where, String keys) {
+        return switch (way) {
+            case ROLES -> "revokes write access to " + keys + " at " + where + " from all roles but the mirror's";
+            case CORRUPT_ALARM ->
+                "raises a CORRUPT alarm at " + where + ": no write of any tenant is accepted, and health checks fail,"
+                        + " until the role has moved; then enables authentication there, for the mirror alone";
+            case AUTH_ENABLE ->
+                "enables authentication at " + where + ", for the mirror alone: no tenant can read or write there";
+            case NONE -> "nothing: clients can write at " + where + ", and what they write last is lost";
+        };
+    }
 }
