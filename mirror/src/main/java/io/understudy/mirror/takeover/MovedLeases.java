@@ -11,7 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Leases of the keys whose primary moves, as the mirror keeps them at both sides: their owners cannot keep them alive while
+ * Leases of the keys that are moved, as the mirror keeps them at both sides: their owners cannot keep them alive while
  * no side accepts clients. One thread, besides those that keep them alive.
  */
 final class MovedLeases {
