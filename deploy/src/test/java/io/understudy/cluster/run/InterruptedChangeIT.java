@@ -89,7 +89,11 @@ class InterruptedChangeIT {
             finishesHoweverOftenInterrupted(cluster, new ReplaceMember(deadId, successor, true, true));
             assertThat(cluster.facts().quorum()).hasToString("3 voters, 3 healthy, 2 needed: survives 1 failure");
 
-            // Processes report their start only to a hundredth of a second.
+            // Start times are compared with the error of a clock rounded to a second.
+            Awaitility.await().until(() -> cluster.facts().members().stream()
+                    .map(MemberFacts::process)
+                    .allMatch(
+                            process -> process.startedAt().orElseThrow().isBefore(process.byItsClock(Instant.now()))));
             Instant since = Instant.now();
             ClusterFacts before = cluster.facts();
             assertThat(cluster.reach(new Roll(since, null)))

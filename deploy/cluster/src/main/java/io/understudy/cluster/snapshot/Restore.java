@@ -98,7 +98,7 @@ public final class Restore {
         locked(machines, () -> {
             // Another command may have restored or started them since.
             machines.forEach(this::requireNothingThere);
-            List<MachineSettings> made = new ArrayList<>();
+            List<Made> made = new ArrayList<>();
             try {
                 make(snapshot, machines, cluster, made);
             } catch (RuntimeException e) {
@@ -122,21 +122,35 @@ public final class Restore {
         }
     }
 
-    /** Deletes published data, unless a unit has started a member with it. */
-    private void delete(List<MachineSettings> made) {
+    /**
+     * Deletes published data, unless a unit has started a member with it. An empty directory that was there is kept with
+     * its owner; a new one would count as a file system that is not mounted.
+     */
+    private void delete(List<Made> made) {
         // The check for a process fails in an interrupted thread.
         boolean isInterrupted = Thread.interrupted();
-        // A directory that was there keeps its owner.
         made.stream()
-                .filter(machine -> !control.isInUse(machine.member()))
-                .forEach(machine -> Folders.delete(machine.dataDirectory().resolve("member")));
+                .filter(each -> !control.isInUse(each.machine().member()))
+                .forEach(each ->
+                        Folders.delete(each.wasThere() ? each.directory().resolve("member") : each.directory()));
         if (isInterrupted) {
             Thread.currentThread().interrupt();
         }
     }
 
+    /**
+     * Published data.
+     *
+     * @param wasThere whether it replaces an empty directory
+     */
+    private record Made(MachineSettings machine, boolean wasThere) {
+        Path directory() {
+            return machine.dataDirectory();
+        }
+    }
+
     /** @param made receives the members with published data */
-    private void make(Path snapshot, List<MachineSettings> machines, Founding cluster, List<MachineSettings> made) {
+    private void make(Path snapshot, List<MachineSettings> machines, Founding cluster, List<Made> made) {
         for (MachineSettings machine : machines) {
             if (machine.process() == ProcessKind.MANUAL) {
                 progress.accept("To do for member " + machine.name() + ": copy the snapshot to its machine, then");
@@ -191,7 +205,7 @@ public final class Restore {
                 : Optional.empty();
     }
 
-    private void restore(Path snapshot, MachineSettings machine, Founding cluster, List<MachineSettings> made) {
+    private void restore(Path snapshot, MachineSettings machine, Founding cluster, List<Made> made) {
         Path directory = machine.dataDirectory();
         Path part = part(directory);
         try {
@@ -199,7 +213,8 @@ public final class Restore {
             // Left by an attempt that was interrupted; no member has ever run on it.
             Folders.delete(part);
             tool.restore(snapshot, machine, part, cluster);
-            UserPrincipal owner = Files.getOwner(Files.exists(directory) ? directory : parent);
+            boolean wasThere = Files.exists(directory);
+            UserPrincipal owner = Files.getOwner(wasThere ? directory : parent);
             for (Path each : all(part)) {
                 if (!Files.getOwner(each).equals(owner)) {
                     Files.setOwner(each, owner);
@@ -210,7 +225,7 @@ public final class Restore {
             } finally {
                 // Also if forcing the new name to disk failed.
                 if (Files.notExists(part)) {
-                    made.add(machine);
+                    made.add(new Made(machine, wasThere));
                 }
             }
         } catch (IOException e) {
