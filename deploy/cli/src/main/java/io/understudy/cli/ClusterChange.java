@@ -171,13 +171,13 @@ class ClusterChange implements AutoCloseable {
             machines().stream()
                     .filter(machine -> isStartedAt(machine.member(), each.step()))
                     .forEach(machine -> {
-                        found.addAll(ClusterCreate.foreignUrls(machine));
+                        found.addAll(ListenChecks.foreignUrls(machine));
                         // One that is healthy listens where it is listed, and not yet at its new URLs.
                         each.step()
                                 .subject()
                                 .flatMap(facts::member)
                                 .filter(MemberFacts::isHealthy)
-                                .ifPresent(member -> found.addAll(ClusterCreate.usedPorts(machine, member)));
+                                .ifPresent(member -> found.addAll(ListenChecks.usedPorts(machine, member)));
                     });
         }
         if (!found.isEmpty()

@@ -9,7 +9,6 @@ import io.understudy.cluster.machine.Machines;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.EtcdObserver;
-import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.plan.Plan.Refusal;
 import io.understudy.cluster.plan.UrlRules;
 import io.understudy.cluster.run.LogExplanation;
@@ -18,16 +17,11 @@ import io.understudy.cluster.snapshot.Founding;
 import io.understudy.etcd.Credentials;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.lab.part.ClusterUsers;
-import io.understudy.lab.ports.PortHolders;
-import io.understudy.lab.ports.PortHolders.PortHolder;
 import io.understudy.local.process.Folders;
 import io.understudy.local.process.Waiting;
 import io.understudy.vocabulary.ClusterId;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.BindException;
-import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.Files;
@@ -40,9 +34,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
@@ -56,7 +47,6 @@ import picocli.CommandLine.Parameters;
 final class ClusterCreate extends ClusterFlags {
 
     private static final String ROOT = "root";
-    private static final Duration LOOKUP = Duration.ofSeconds(5);
 
     @Parameters(paramLabel = "NAME", description = "Name of the first member, one of machines.")
     private String name;
@@ -186,83 +176,17 @@ final class ClusterCreate extends ClusterFlags {
         }
         control.programFailure(member, UnaryOperator.identity())
                 .ifPresent(why -> found.add(new Refusal("program-runs", why, "Correct " + key + "program or unit")));
-        found.addAll(foreignUrls(machine));
-        machine.listenUrls().stream().flatMap(url -> portInUse(url).stream()).forEach(found::add);
+        found.addAll(ListenChecks.foreignUrls(machine));
+        machine.listenUrls().stream()
+                .flatMap(url -> ListenChecks.portInUse(url).stream())
+                .forEach(found::add);
         if (machine.listenPeerUrls().isPresent()) {
             member.peerUrls().stream()
-                    .filter(url -> listenFailure(url, 0).isPresent())
+                    .filter(url -> ListenChecks.listenFailure(url, 0).isPresent())
                     .forEach(url -> note("peer URL " + url + " is not an address of this machine; it has to lead to "
                             + joined(machine.listenPeerUrls().get())));
         }
         return found;
-    }
-
-    /** Returns the URLs to listen at that are not addresses of this machine; none for a member of another one. */
-    static List<Refusal> foreignUrls(MachineSettings machine) {
-        if (machine.process() == ProcessKind.MANUAL) {
-            return List.of();
-        }
-        String key = "machines." + machine.name() + ".";
-        return machine.listenUrls().stream()
-                .flatMap(url -> listenFailure(url, 0).stream()
-                        .map(why -> new Refusal(
-                                "url-of-machine",
-                                url + " is not an address of this machine: " + why,
-                                "Correct " + key + "*Urls; for a translated address, set " + key + "listen*Urls")))
-                .toList();
-    }
-
-    /** Returns the ports in use at which a member of this machine does not listen yet; translated ones are not checked. */
-    static List<Refusal> usedPorts(MachineSettings machine, MemberFacts listed) {
-        Set<Integer> own = Stream.concat(listed.peerUrls().stream(), listed.clientUrls().stream())
-                .map(URI::getPort)
-                .collect(Collectors.toSet());
-        return Stream.of(
-                        machine.listenPeerUrls().isPresent()
-                                ? List.<URI>of()
-                                : machine.member().peerUrls(),
-                        machine.listenClientUrls().isPresent()
-                                ? List.<URI>of()
-                                : machine.member().clientUrls())
-                .flatMap(List::stream)
-                .filter(url -> machine.process() != ProcessKind.MANUAL && !own.contains(url.getPort()))
-                .flatMap(url -> portInUse(url).stream())
-                .toList();
-    }
-
-    private static Optional<Refusal> portInUse(URI url) {
-        return listenFailure(url, url.getPort())
-                .filter(why -> why.startsWith("Address already in use"))
-                .map(why -> new Refusal(
-                        "port-free",
-                        "port " + url.getPort() + " of " + url + " is in use by "
-                                + PortHolders.ofThisMachine()
-                                        .of(url.getPort())
-                                        .map(PortHolder::toString)
-                                        .orElse("a process not visible to this user"),
-                        "Stop it"));
-    }
-
-    /** Returns why a process of this machine cannot listen at the host of a URL. */
-    private static Optional<String> listenFailure(URI url, int port) {
-        InetSocketAddress address = CompletableFuture.supplyAsync(() -> new InetSocketAddress(url.getHost(), port))
-                .completeOnTimeout(
-                        InetSocketAddress.createUnresolved(url.getHost(), port),
-                        LOOKUP.toMillis(),
-                        TimeUnit.MILLISECONDS)
-                .join();
-        if (address.isUnresolved()) {
-            return Optional.of("unknown host");
-        }
-        try (ServerSocket socket = new ServerSocket()) {
-            socket.setReuseAddress(true);
-            socket.bind(address);
-            return Optional.empty();
-        } catch (BindException e) {
-            return Optional.of(String.valueOf(e.getMessage()));
-        } catch (IOException e) {
-            throw new UncheckedIOException("cannot check " + url, e);
-        }
     }
 
     /** A start of the member, which is undone if it fails. */
