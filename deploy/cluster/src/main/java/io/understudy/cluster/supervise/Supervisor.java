@@ -117,8 +117,8 @@ final class Supervisor implements AutoCloseable {
                 machines::isRunning,
                 place -> machines.programFailure(place, UnaryOperator.identity())
                         .or(() -> machines.setAsideFailure(place)),
-                place ->
-                        seen.flatMap(last -> work.outdated(place, last.facts())).map(Refusal::toString),
+                place -> seen.flatMap(last -> work.obstacles().outdated(place, last.facts()))
+                        .map(Refusal::toString),
                 machines::owner,
                 clock);
         this.candidacy = candidacy;
@@ -339,7 +339,7 @@ final class Supervisor implements AutoCloseable {
         }
         Optional<String> unproven;
         try {
-            unproven = work.learnerLimits(now).map(Refusal::toString);
+            unproven = work.obstacles().learnerLimits(now).map(Refusal::toString);
         } catch (RuntimeException e) {
             unproven = Optional.of(String.valueOf(e.getMessage()));
         }
