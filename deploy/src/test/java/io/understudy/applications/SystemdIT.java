@@ -26,6 +26,7 @@ final class SystemdIT {
     @Test
     void unitsAreInstalledGrownHealedRecoveredAndRestored() throws Exception {
         assertThat(AcceptanceScript.run("systemd", folder, Duration.ofMinutes(9)))
-                .contains("standby took the place of the dead", "next: add members one by one", "3 voters, 3 healthy");
+                .contains(
+                        "standby took the place of the dead", "next: understudy cluster status", "3 voters, 3 healthy");
     }
 }
