@@ -165,7 +165,7 @@ final class ReadIndexRoundsTest {
                 Duration.ofSeconds(7),
                 Duration.ofSeconds(1),
                 Duration.ofMinutes(1),
-                Duration.ofMillis(50),
+                Duration.ofMinutes(1),
                 1_000,
                 10,
                 1 << 20);
